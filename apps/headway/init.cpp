@@ -39,7 +39,11 @@ int run_init(int argc, char** argv) {
     return *code;
   }
   check_out(options);
-  deliver(options, starter_text(choice));
+  const Starter made = starter(choice);
+  deliver(options, made.text);
+  for (const std::string& text : made.remarks) {
+    remark(options, "warning: " + text);
+  }
   remark(options, "next: headway check " + options.out + "; headway run " + options.out);
   return 0;
 }

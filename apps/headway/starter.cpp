@@ -92,16 +92,16 @@ NamedModel named_model(const std::string& word) {
       throw core::Error(advice);
     }
     const fs::path file = fs::is_directory(given) ? given / "config.json" : given;
-    auto spec = import::read_hugging_face_config(core::read_file(file, core::kLargestConfiguration),
-                                                 file.string());
-    const std::string name = spec.name;
+    auto found = import::import_hugging_face_config(
+        core::read_file(file, core::kLargestConfiguration), file.string());
+    const std::string name = found.model.name;
     return {"", fmt::format("{{huggingface: {}}}", config::quoted(fs::absolute(file).string())),
-            name, std::move(spec)};
+            name, std::move(found.model), std::move(found.remarks)};
   }
   const auto entry = entry_of("models", word);
   auto spec = config::load_entry<workload::ModelSpec>(entry.path, roots()).spec;
   const std::string name = spec.name;
-  return {entry.name, fmt::format("{{use: {}}}", entry.name), name, std::move(spec)};
+  return {entry.name, fmt::format("{{use: {}}}", entry.name), name, std::move(spec), {}};
 }
 
 namespace {
@@ -247,7 +247,7 @@ void add_adapters(const std::string& file, NamedModel& model) {
 
 }  // namespace
 
-std::string starter_text(const StarterChoice& choice) {
+Starter starter(const StarterChoice& choice) {
   NamedModel model = named_model(choice.model.empty() ? "llama-3.1-8b" : choice.model);
   if (!choice.adapters.empty()) {
     add_adapters(choice.adapters, model);
@@ -266,7 +266,7 @@ std::string starter_text(const StarterChoice& choice) {
     const std::string text = text_with(choice, model, server, gpus, layout);
     fault = fault_of(text);
     if (fault.empty()) {
-      return text;
+      return {text, std::move(model.remarks)};
     }
     last = layout;
   }

@@ -26,6 +26,7 @@ struct NamedModel {
   std::string line;   ///< as a scenario names it
   std::string name;
   workload::ModelSpec spec;
+  std::vector<std::string> remarks;  ///< on how a file was read, a sentence each
 };
 
 /// @param word  entry of the catalogue, or "hf:" and the path of a config.json
@@ -45,11 +46,17 @@ struct StarterChoice {
   std::string adapters;  ///< an adapter_config.json of Hugging Face PEFT; empty: all is trained
 };
 
+/// A scenario to start from.
+struct Starter {
+  std::string text;
+  std::vector<std::string> remarks;  ///< on how the model's file was read, a sentence each
+};
+
 /// A commented scenario that passes `headway check`: nodes of the catalogue that have the GPU, a
 /// fabric as fast as their cards, the fewest GPUs a replica that leave memory free (with full
 /// recompute if nothing else fits), a global batch that all replicas share evenly.
 /// @throws core::Error if the catalogue has no such model or GPU, or the GPUs fill no whole nodes
 /// @throws core::Infeasible if no layout keeps every rule and leaves memory free
-std::string starter_text(const StarterChoice& choice);
+Starter starter(const StarterChoice& choice);
 
 }  // namespace headway::apps

@@ -485,7 +485,7 @@ RankCosts joined_costs(const workload::ModelSpec& model,
       costs.copy[l] = own.copy[l];
     }
   }
-  const bool last_again = !workload::last_layer_kind(model, layout).keeps;
+  const bool last_again = !workload::prediction_kind(model, layout).keeps;
   costs.head_forward = last_again ? again.head_forward : kept.head_forward;  // predictions of more
   costs.head_backward = last_again ? again.head_backward : kept.head_backward;
   return costs;

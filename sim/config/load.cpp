@@ -28,6 +28,7 @@ struct Reading {
   StandardErrors standard_errors;
   std::string canonical_text;
   std::vector<std::string> files;
+  std::vector<std::string> remarks;
 };
 
 /// Changes, resolves and reads a parsed tree into the struct behind `record`.
@@ -47,6 +48,7 @@ Reading read_into(LoadState& state, Node root, const SpecType& type, void* recor
   state.complaints.throw_if_any(state.files);
   reading.canonical_text = write_spec(type, record);
   reading.files = std::move(state.files_read);
+  reading.remarks = std::move(state.remarks);
   return reading;
 }
 
@@ -54,7 +56,7 @@ Reading read_file_into(const fs::path& path,
                        const LoadOptions& options,
                        const SpecType& type,
                        void* record) {
-  LoadState state{options, {}, {}, {}, {}};
+  LoadState state{options, {}, {}, {}, {}, {}};
   return read_into(state, read_tree(state, path, type), type, record);
 }
 
@@ -64,7 +66,8 @@ LoadedScenario finish(training::Scenario scenario, Reading reading) {
           std::move(reading.sources),
           std::move(reading.standard_errors),
           std::move(reading.canonical_text),
-          std::move(reading.files)};
+          std::move(reading.files),
+          std::move(reading.remarks)};
 }
 
 const SpecType& scenario_type() { return *find_kind("scenarios")->type; }
@@ -122,7 +125,7 @@ LoadedScenario load_scenario(const fs::path& path, const LoadOptions& options) {
 LoadedScenario load_scenario_text(std::string_view text,
                                   const fs::path& file_name,
                                   const LoadOptions& options) {
-  LoadState state{options, {}, {}, {}, {}};
+  LoadState state{options, {}, {}, {}, {}, {}};
   auto scenario = named_after(file_name);
   SourceFile file(file_name.string(), file_name.parent_path(), std::string(text));
   Node root = parse_tree(state, std::move(file), scenario_type());

@@ -53,6 +53,7 @@ struct LoadedScenario {
   StandardErrors standard_errors;
   std::string canonical_text;      ///< the resolved scenario as YAML: input of `scenario.digest`
   std::vector<std::string> files;  ///< every file that was read, in order
+  std::vector<std::string> remarks;  ///< on files of other tools that it names, a sentence each
 };
 
 /// Reads a scenario file, the files it uses, and the changes of `options.set`.

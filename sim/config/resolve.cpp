@@ -183,8 +183,11 @@ Node load_hugging_face(LoadState& state, const Node& name, const SpecType& type)
     return broken;
   }
   try {
-    const workload::ModelSpec model = import::read_hugging_face_config(*text, path.string());
-    Node tree = to_tree(type, &model, name.place);
+    import::HuggingFaceModel found = import::import_hugging_face_config(*text, path.string());
+    Node tree = to_tree(type, &found.model, name.place);
+    for (const std::string& remark : found.remarks) {
+      state.remarks.push_back(fmt::format("{}: {}", path.string(), remark));
+    }
     tree.stated = path.string();
     return tree;
   } catch (const core::Error& error) {

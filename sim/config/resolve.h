@@ -17,6 +17,7 @@ struct LoadState {
   const LoadOptions& options;
   SourceFiles files;
   std::vector<std::string> files_read;
+  std::vector<std::string> remarks;  ///< on files of other tools, a sentence each
   Complaints complaints;
   std::vector<const SourceFile*>
       open;  ///< chain of `use:` from the first file to the one being read

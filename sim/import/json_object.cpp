@@ -54,6 +54,7 @@ JsonObject::JsonObject(std::string_view text, std::string file_name)
 }
 
 const nlohmann::json* JsonObject::find(const char* key) const {
+  asked_.emplace(key);
   const nlohmann::json* place = &top_;
   std::string_view rest = key;
   while (place->is_object()) {
@@ -91,6 +92,32 @@ void JsonObject::enter(const char* key, std::initializer_list<const char*> share
     }
   }
   top_ = std::move(inner);
+  asked_.clear();
+}
+
+std::vector<std::string> JsonObject::unread() const {
+  const auto off = [](const nlohmann::json& value) {
+    return value.is_null() || value == false || (value.is_number() && value == 0) ||
+           (value.is_string() && value.get_ref<const std::string&>().empty()) ||
+           (value.is_structured() && value.empty());
+  };
+  std::vector<std::string> list;
+  const auto add = [&](const std::string& key, const nlohmann::json& value) {
+    if (!off(value) && !asked_.contains(key)) {
+      list.push_back(key);
+    }
+  };
+  for (const auto& [key, value] : top_.items()) {
+    const auto part = asked_.lower_bound(key + ".");
+    if (!value.is_object() || part == asked_.end() || !part->starts_with(key + ".")) {
+      add(key, value);
+      continue;
+    }
+    for (const auto& [inner, held] : value.items()) {
+      add(key + "." + inner, held);
+    }
+  }
+  return list;
 }
 
 bool JsonObject::has(const char* key) const { return find(key) != nullptr; }

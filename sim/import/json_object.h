@@ -5,8 +5,10 @@
 #include <initializer_list>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "sim/core/error.h"
@@ -45,6 +47,18 @@ class JsonObject {
   /// A list of whole numbers; empty if the key is missing.
   std::vector<int> wholes(const char* key);
 
+  /// Keys that nobody has asked for and that hold anything but null, false, zero or nothing at all,
+  /// in the order of the alphabet; of objects of which a part was asked for the other parts, as
+  /// "a.b".
+  [[nodiscard]] std::vector<std::string> unread() const;
+
+  /// Takes keys for read that say nothing new.
+  void pass_over(std::initializer_list<const char*> keys) const {
+    asked_.insert(keys.begin(), keys.end());
+  }
+  /// Something to be said of what was read.
+  void remark(std::string text) { remarks_.push_back(std::move(text)); }
+  [[nodiscard]] const std::vector<std::string>& remarks() const { return remarks_; }
   /// Adds a complaint at `key`, or for the whole file where the key is missing.
   void complain(const char* key, std::string message);
   /// No complaint so far: values are real, so rules across keys mean something.
@@ -62,6 +76,8 @@ class JsonObject {
   std::string text_;
   std::string file_name_;
   nlohmann::json top_;
+  mutable std::set<std::string, std::less<>> asked_;
+  std::vector<std::string> remarks_;
   core::Diagnostics faults_;
 };
 

@@ -279,6 +279,7 @@ RunReport predict(const config::LoadedScenario& loaded, const PredictOptions& op
   name_sources(loaded, report.step.assumptions);
   report.assumptions = report.step.assumptions;
   report.warnings = report.step.warnings;
+  report.warnings.insert(report.warnings.end(), loaded.remarks.begin(), loaded.remarks.end());
   add_parts(checked, options, loaded.canonical_text, report);
   report.timing.step = part.lap();
   if (checked.scenario().run.until) {

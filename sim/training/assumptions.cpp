@@ -335,6 +335,31 @@ void add_sparse(const Scenario& s, std::vector<Assumption>& list) {
          "kernels over chosen keys run at the rates of dense attention, scores at those of "
          "matrix products; no training step was measured; the dense warm-up of the "
          "indexer is another recipe"});
+    if (s.model.sparse->period > 1) {
+      list.push_back({"model.sparse.period", std::to_string(s.model.sparse->period),
+                      "an indexer's loss compares it with the attention of its own layer alone, not "
+                      "of those that take its keys"});
+    }
+  }
+}
+
+/// What is assumed of experts on a latent width, and of those that do nothing.
+void add_experts(const Scenario& s, std::vector<Assumption>& list) {
+  if (!s.model.moe) {
+    return;
+  }
+  const workload::ExpertsSpec& moe = *s.model.moe;
+  if (moe.latent > 0) {
+    list.push_back({"model.moe.latent", std::to_string(moe.latent),
+                    "both projections are whole on each tensor rank and applied to its own tokens "
+                    "(Megatron-Core); no training step with them was compared"});
+  }
+  if (moe.null_experts > 0) {
+    list.push_back({"model.moe.null_experts",
+                    fmt::format("{:.4g} of {} chosen experts have work",
+                                workload::visited_experts(moe), moe.top_k),
+                    "all experts are chosen alike, in every micro-batch; no training step was "
+                    "compared"});
   }
 }
 
@@ -527,6 +552,7 @@ std::vector<Assumption> step_assumptions(const CheckedScenario& checked,
   add_mixer(checked.scenario(), list);
   add_sparse(checked.scenario(), list);
   add_gathered_choice(checked.scenario(), list);
+  add_experts(checked.scenario(), list);
   add_native(checked.scenario(), list);
   add_preconditioner(checked.scenario(), list);
   add_trained(checked.scenario(), list);

@@ -204,11 +204,12 @@ void place_exchange(const CsvTable& table,
   }
   workload::ExpertShape shape;
   shape.tokens = exchange.tokens;
+  shape.width = exchange.hidden;
   shape.dispatch = workload::ExpertDispatch::deduplicated;
   shape.domains = out.group.domains;
   shape.distinct_ranks = workload::expected_places(exchange.experts, ranks);
   shape.distinct_domains = workload::expected_places(exchange.experts, shape.domains);
-  const auto bytes = workload::dispatch_bytes(shape, exchange.hidden, exchange.element);
+  const auto bytes = workload::dispatch_bytes(shape, exchange.element);
   const bool inside = bytes.rail == core::Bytes(0);
   const auto time = measured_us(table, row, (inside ? bytes.group : bytes.rail).si());
   if (!time) {

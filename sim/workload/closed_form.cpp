@@ -18,19 +18,19 @@ namespace {
 
 using core::Flops;
 
-/// Matrices of an MLP of width `ffn`, without biases.
-double mlp_matrices(const ModelSpec& model, double ffn) {
-  return (model.gated_mlp ? 3.0 : 2.0) * model.hidden * ffn;
+/// Matrices of an MLP of `ffn` columns between `inputs` wide rows, without biases.
+double mlp_matrices(const ModelSpec& model, double ffn, double inputs) {
+  return (model.gated_mlp ? 3.0 : 2.0) * inputs * ffn;
 }
 
-double mlp_parameters(const ModelSpec& model, double ffn, bool biases) {
-  const double rows = (model.gated_mlp ? 2.0 : 1.0) * ffn + model.hidden;
-  return mlp_matrices(model, ffn) + (biases ? rows : 0.0);
+double mlp_parameters(const ModelSpec& model, double ffn, double inputs, bool biases) {
+  const double rows = (model.gated_mlp ? 2.0 : 1.0) * ffn + inputs;
+  return mlp_matrices(model, ffn, inputs) + (biases ? rows : 0.0);
 }
 
-/// Weights of the indexer of sparse attention.
-double index_matrices(const ModelSpec& model) {
-  if (!model.sparse || !model.latent) {
+/// Weights of the indexer of sparse attention, where a layer has one.
+double index_matrices(const ModelSpec& model, const LayerKind& kind) {
+  if (!model.sparse || !model.latent || kind.reuses) {
     return 0;
   }
   const SparseAttentionSpec& sparse = *model.sparse;
@@ -40,7 +40,7 @@ double index_matrices(const ModelSpec& model) {
 }
 
 /// Weights of the attention matrices, without biases and without the norms of latent attention.
-double attention_matrices(const ModelSpec& model) {
+double attention_matrices(const ModelSpec& model, const LayerKind& kind) {
   const double h = model.hidden;
   const double a = model.heads;
   if (model.native_sparse) {
@@ -59,11 +59,11 @@ double attention_matrices(const ModelSpec& model) {
       latent.query_rank > 0 ? latent.query_rank * (h + query_width) : h * query_width;
   const double key_value = h * (latent.key_value_rank + latent.rope_dim) +
                            latent.key_value_rank * a * (latent.no_rope_dim + latent.value_dim);
-  return query + key_value + a * latent.value_dim * h + index_matrices(model);
+  return query + key_value + a * latent.value_dim * h + index_matrices(model, kind);
 }
 
-double attention_parameters(const ModelSpec& model) {
-  double total = attention_matrices(model);
+double attention_parameters(const ModelSpec& model, const LayerKind& kind) {
+  double total = attention_matrices(model, kind);
   if (model.biases) {
     const double gate = model.attention_gate ? model.heads : 0.0;
     total += (model.heads + gate + 2.0 * model.key_value_heads) * model.head_dim + model.hidden;
@@ -71,7 +71,7 @@ double attention_parameters(const ModelSpec& model) {
   if (model.latent) {
     total += model.latent->query_rank + model.latent->key_value_rank;
   }
-  if (model.sparse) {
+  if (model.sparse && !kind.reuses) {
     total += 2.0 * model.sparse->index_dim;  // the norm of its keys, with bias
   }
   if (model.native_sparse) {
@@ -93,7 +93,7 @@ double mixer_parameters(const ModelSpec& model) {
 
 /// Matrices of a layer's first half.
 double mixing_matrices(const ModelSpec& model, const LayerKind& kind) {
-  return (kind.attends() ? attention_matrices(model) : 0.0) +
+  return (kind.attends() ? attention_matrices(model, kind) : 0.0) +
          (kind.mixes() ? mixer_matrices(whole_mixer(model), model.hidden) : 0.0);
 }
 
@@ -109,13 +109,14 @@ double compression_work(const ModelSpec& model, const LayerKind& kind, int lengt
 /// Matrices that one token meets in the MLP of a layer.
 double active_mlp_matrices(const ModelSpec& model, bool experts) {
   if (!experts) {
-    return mlp_matrices(model, model.ffn);
+    return mlp_matrices(model, model.ffn, model.hidden);
   }
   const ExpertsSpec& moe = *model.moe;
   // What a capacity below the mean drops for certain is not computed.
   const double kept = moe.capacity_factor > 0 ? std::min(1.0, moe.capacity_factor) : 1.0;
-  return (moe.top_k * kept + moe.shared_experts) * mlp_matrices(model, moe.ffn) +
-         static_cast<double>(model.hidden) * moe.experts;
+  return visited_experts(moe) * kept * mlp_matrices(model, moe.ffn, routed_width(model)) +
+         moe.shared_experts * mlp_matrices(model, moe.ffn, model.hidden) +
+         static_cast<double>(model.hidden) * (scored_experts(moe) + 2.0 * moe.latent);
 }
 
 /// Width over which one key costs 2 FLOP for its score and 2 for its value, over all heads.
@@ -135,9 +136,10 @@ double core_width(const ModelSpec& model) {
 }
 
 /// The same of the indexer, which scores every key and weighs none.
-double index_width(const ModelSpec& model) {
-  return model.sparse ? static_cast<double>(model.sparse->index_heads) * model.sparse->index_dim
-                      : 0.0;
+double index_width(const ModelSpec& model, const LayerKind& kind) {
+  return model.sparse && !kind.reuses
+             ? static_cast<double>(model.sparse->index_heads) * model.sparse->index_dim
+             : 0.0;
 }
 
 }  // namespace
@@ -154,18 +156,22 @@ LayerCount layer_count(const ModelSpec& model) {
 
 LayerParameters layer_parameters(const ModelSpec& model, const LayerKind& kind) {
   LayerParameters layer;
-  layer.attention = kind.attends() ? attention_parameters(model) : 0.0;
+  layer.attention = kind.attends() ? attention_parameters(model, kind) : 0.0;
   layer.mixer = kind.mixes() ? mixer_parameters(model) : 0.0;
   layer.norms = model.norms * norm_parameters(model) * kind.halves() / 2.0;
   if (kind.experts) {
     HEADWAY_CHECK(model.moe.has_value(), "model {} has no experts", model.name);
     const ExpertsSpec& moe = *model.moe;
-    const double expert = mlp_parameters(model, moe.ffn, expert_biases(model));
-    layer.mlp = moe.shared_experts * expert;
-    layer.routed_experts = moe.experts * expert;
-    layer.router = static_cast<double>(model.hidden) * moe.experts;
+    const double h = model.hidden;
+    const bool biases = expert_biases(model);
+    layer.mlp = moe.shared_experts * mlp_parameters(model, moe.ffn, h, biases);
+    layer.routed_experts =
+        moe.experts * mlp_parameters(model, moe.ffn, routed_width(model), biases);
+    layer.router = h * scored_experts(moe);
+    layer.latent = 2.0 * h * moe.latent;
+    layer.latent += model.biases && moe.latent > 0 ? h + moe.latent : 0.0;
   } else if (kind.mlp) {
-    layer.mlp = mlp_parameters(model, model.ffn, model.biases);
+    layer.mlp = mlp_parameters(model, model.ffn, model.hidden, model.biases);
   }
   return layer;
 }
@@ -189,8 +195,7 @@ ParameterCount count_parameters(const ModelSpec& model) {
     routed += run.layers * layer.routed_experts;
   }
   const double inactive =
-      routed > 0 ? routed * (1.0 - static_cast<double>(model.moe->top_k) / model.moe->experts)
-                 : 0.0;
+      routed > 0 ? routed * (1.0 - visited_experts(*model.moe) / model.moe->experts) : 0.0;
   const double table = static_cast<double>(model.vocabulary) * model.hidden;
   count.embedding = table + static_cast<double>(model.learned_positions) * model.hidden;
   count.head = model.tied_embeddings ? 0.0 : table;
@@ -198,7 +203,7 @@ ParameterCount count_parameters(const ModelSpec& model) {
   // Two norms and a projection of the joined inputs (2h to h) before the layer, one norm after it.
   const double h = model.hidden;
   count.prediction =
-      model.multi_token_prediction * (layer_parameters(model, last_layer_kind(model, {})).total() +
+      model.multi_token_prediction * (layer_parameters(model, prediction_kind(model, {})).total() +
                                       2.0 * h * h + 3.0 * norm_parameters(model));
   count.vision = held_by_encoder(model, {}).stored.total();
   count.active = count.total() - inactive;
@@ -279,24 +284,25 @@ ForwardFlops forward_flops_per_token(const ModelSpec& model, int sequence_length
     }
   }
   for (int layer = 0; layer < model.layers; ++layer) {
-    if (layer_kind(model, {}, layer).attends()) {
+    const LayerKind kind = layer_kind(model, {}, layer);
+    if (kind.attends()) {
       flops.attention_core +=
           Flops(2.0 * 2.0 * causal_keys(model, layer, sequence_length) * core_width(model));
-      flops.attention_core += Flops(2.0 * sequence_length * index_width(model));
+      flops.attention_core += Flops(2.0 * sequence_length * index_width(model, kind));
     }
   }
   const double head = 2.0 * model.hidden * model.vocabulary;
   flops.head = Flops(head);
   const double h = model.hidden;
-  const LayerKind last = last_layer_kind(model, {});
+  const LayerKind last = prediction_kind(model, {});
   const double prediction =
-      2.0 * (attention_matrices(model) + active_mlp_matrices(model, last.experts)) + 4.0 * h * h +
-      head + compression_work(model, last, sequence_length);
+      2.0 * (attention_matrices(model, last) + active_mlp_matrices(model, last.experts)) +
+      4.0 * h * h + head + compression_work(model, last, sequence_length);
   flops.prediction = Flops(model.multi_token_prediction * prediction);
   flops.prediction_core =
       Flops(model.multi_token_prediction *
             (4.0 * causal_keys(model, model.layers - 1, sequence_length) * core_width(model) +
-             2.0 * sequence_length * index_width(model)));
+             2.0 * sequence_length * index_width(model, last)));
   return flops;
 }
 
@@ -350,8 +356,9 @@ TrainingFlops training_flops_per_token(const ModelSpec& model,
     const LayerKind kind = layer_kind(model, {}, layer);
     const double keys = kind.attends() ? causal_keys(model, layer, sequence_length) : 0.0;
     const double core =
-        kind.attends() ? 4.0 * keys * core_width(model) + 2.0 * sequence_length * index_width(model)
-                       : 0.0;
+        kind.attends()
+            ? 4.0 * keys * core_width(model) + 2.0 * sequence_length * index_width(model, kind)
+            : 0.0;
     add_not_done(model, kind, 1, core, sequence_length, less);
   }
   TrainingFlops flops;
@@ -395,7 +402,7 @@ double remade_flops(
 double core_flops(const ModelSpec& model, const TrainingSpec& training, const LayerKind& kind) {
   const double keys = mean_keys(model, training, kind.windowed);
   const double all = mean_causal_keys(training, AttentionWindow{});
-  return kind.attends() ? 4.0 * (keys * core_width(model) + all * index_width(model)) : 0.0;
+  return kind.attends() ? 4.0 * (keys * core_width(model) + all * index_width(model, kind)) : 0.0;
 }
 
 }  // namespace
@@ -417,7 +424,7 @@ TrainingFlops training_flops_per_token(const ModelSpec& model,
   for (const LayerRun& run : layer_runs(model, parallelism, 0, model.layers)) {
     add(run.kind, run.layers);
   }
-  add(last_layer_kind(model, parallelism), model.multi_token_prediction);
+  add(prediction_kind(model, parallelism), model.multi_token_prediction);
   TrainingFlops flops;
   flops.mfu = 3.0 * (forward.linear() + Flops(core)) - Flops(less.linear + less.core);
   flops.mfu_causal =

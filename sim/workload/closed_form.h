@@ -32,9 +32,10 @@ struct LayerParameters {
   double mlp = 0;             ///< dense MLP, or the shared experts
   double routed_experts = 0;  ///< all routed experts together
   double router = 0;
+  double latent = 0;  ///< tokens' way to the width of latent experts and back
   double norms = 0;
   [[nodiscard]] double total() const {
-    return attention + mixer + mlp + routed_experts + router + norms;
+    return attention + mixer + mlp + routed_experts + router + latent + norms;
   }
 };
 

@@ -47,6 +47,17 @@ double visits_groups(const ExpertsSpec& moe, int held, int limit) {
 
 }  // namespace
 
+int scored_experts(const ExpertsSpec& moe) { return moe.experts + moe.null_experts; }
+
+double visited_experts(const ExpertsSpec& moe) {
+  return moe.null_experts == 0 ? moe.top_k
+                               : moe.top_k * static_cast<double>(moe.experts) / scored_experts(moe);
+}
+
+int routed_width(const ModelSpec& model) {
+  return model.moe && model.moe->latent > 0 ? model.moe->latent : model.hidden;
+}
+
 bool expert_biases(const ModelSpec& model) {
   return model.biases || (model.moe && model.moe->biases);
 }
@@ -60,7 +71,7 @@ double expected_places(const ExpertsSpec& moe, int places) {
   const int groups = moe.routing_groups;
   const int limit = moe.group_limit > 0 ? std::min(moe.group_limit, groups) : groups;
   if (limit == groups) {
-    return places * (1 - none_of(moe.experts, moe.experts / places, moe.top_k));
+    return places * (1 - none_of(scored_experts(moe), moe.experts / places, moe.top_k));
   }
   if (places <= groups) {
     return places * visits_groups(moe, groups / places, limit);
@@ -92,8 +103,11 @@ ExpertShape expert_shape(const ModelSpec& model,
   const ExpertsSpec& moe = *model.moe;
   ExpertShape shape;
   shape.tokens = rank.split_tokens;
-  shape.top_k = moe.top_k;
-  shape.experts = moe.experts;
+  shape.visited = visited_experts(moe);
+  shape.scored = scored_experts(moe);
+  shape.nulls = moe.null_experts;
+  shape.width = routed_width(model);
+  shape.latent = moe.latent;
   shape.expert_parallel = parallelism.expert;
   shape.expert_tensor = parallelism.expert_tensor;
   shape.local_experts = moe.experts / parallelism.expert;
@@ -114,8 +128,8 @@ ExpertShape expert_shape(const ModelSpec& model,
   return shape;
 }
 
-DispatchBytes dispatch_bytes(const ExpertShape& shape, std::int64_t hidden, double element) {
-  const double row = static_cast<double>(hidden) * element;
+DispatchBytes dispatch_bytes(const ExpertShape& shape, double element) {
+  const double row = static_cast<double>(shape.width) * element;
   const core::Bytes inside(shape.arrived() * row);
   if (shape.dispatch != ExpertDispatch::deduplicated || shape.domains == 1) {
     return {inside, {}, {}};

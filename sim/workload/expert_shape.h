@@ -13,6 +13,7 @@ namespace headway::workload {
 /// each of `places` holds the same number of a layer's E experts and the k chosen ones are equally
 /// likely:
 ///     places (1 - C(E - E/places, k) / C(E, k))
+/// Z experts that do nothing lie nowhere: E + Z stands in place of both E outside E/places.
 /// With routing limited to some groups of experts, the mean over how many of the chosen groups a
 /// place holds. Source: FIELD notes 3.5; DeepSeek-V3 report, section 2.1.2 (limited routing).
 double expected_places(const ExpertsSpec& moe, int places);
@@ -23,15 +24,27 @@ double expected_places(const ExpertsSpec& moe, int places);
 /// One rank has all tokens: 1. As many ranks as experts: 1 + z(E) s.
 double busiest_load(const ExpertsSpec& moe, int expert_ranks);
 
+/// Experts that the router chooses from: routed ones and those that do nothing.
+int scored_experts(const ExpertsSpec& moe);
+/// Routed experts with work that a token visits in the mean, where E of them and Z that do nothing
+/// are chosen alike: k E / (E + Z). LongCat-Flash holds it there by biases of the router (arXiv
+/// 2509.01322, section 2.1.1).
+double visited_experts(const ExpertsSpec& moe);
+/// Width of what routed experts read and write: the latent one, or the model's.
+int routed_width(const ModelSpec& model);
+
 /// The matrices of experts have biases: the model's others do, or theirs alone.
 bool expert_biases(const ModelSpec& model);
 
 /// Sizes of one rank.
 struct ExpertShape {
   std::int64_t tokens = 0;  ///< tokens this rank routes
-  std::int64_t top_k = 1;
-  std::int64_t experts = 0;        ///< routed experts of a layer
-  std::int64_t local_experts = 0;  ///< those on this rank
+  double visited = 1;       ///< experts with work that a token visits
+  std::int64_t scored = 0;  ///< experts of a layer that the router scores
+  std::int64_t nulls = 0;   ///< those of them that do nothing
+  std::int64_t width = 0;   ///< of a row that experts read, write and send
+  std::int64_t latent = 0;  ///< the same where it is not the model's; else 0
+  std::int64_t local_experts = 0;  ///< routed experts on this rank
   std::int64_t rows_each = 0;      ///< rows that each of them multiplies on the busiest rank
   std::int64_t ffn = 0;            ///< columns of one expert on this rank
   std::int64_t shared_ffn = 0;     ///< columns of all shared experts on this rank
@@ -44,7 +57,7 @@ struct ExpertShape {
   ExpertDispatch dispatch = ExpertDispatch::all_to_all;
 
   /// Copies of this rank's tokens, one for each expert.
-  [[nodiscard]] double copies() const { return static_cast<double>(tokens * top_k); }
+  [[nodiscard]] double copies() const { return static_cast<double>(tokens) * visited; }
   /// Rows that this rank's experts multiply.
   [[nodiscard]] double rows() const { return static_cast<double>(local_experts * rows_each); }
   /// Rows this rank sends to its expert group; equally many arrive, but `load` times on the busiest
@@ -73,12 +86,12 @@ struct DispatchBytes {
   core::Bytes rail;    ///< between domains: one copy for each domain
 };
 
-/// Row width h, `element` bytes each:
+/// Row width h (latent experts: theirs), `element` bytes each, k experts with work a token:
 ///     all-to-all:    group = load T k h
 ///     deduplicated:  group = load T n_r h with n_r distinct ranks; in several domains instead
 ///                    rail = load T n_d h and domain = load T n_r h, both at once (the copies that
 ///                    come over a rail are passed on as they arrive; DeepEP)
 ///     all-gather:    group = T e h with e ranks, whatever k and load are; back as a reduce-scatter
-DispatchBytes dispatch_bytes(const ExpertShape& shape, std::int64_t hidden, double element);
+DispatchBytes dispatch_bytes(const ExpertShape& shape, double element);
 
 }  // namespace headway::workload

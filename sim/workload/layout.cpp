@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "sim/core/error.h"
+#include "sim/workload/blocks/layer_kind.h"
 #include "sim/workload/schedule/schedule.h"
 
 namespace headway::workload {
@@ -155,8 +156,11 @@ std::optional<StageChunk> next_chunk(ScheduleKind schedule, int stages, int chun
   return at_position(schedule, stages, place + 1, at.chunk);
 }
 
-std::optional<Violation> layout_problem(const ModelSpec& model,
-                                        const ParallelismSpec& parallelism) {
+namespace {
+
+/// Why the layers cannot be divided as asked.
+std::optional<Violation> division_problem(const ModelSpec& model,
+                                          const ParallelismSpec& parallelism) {
   const int p = parallelism.pipeline;
   const ScheduleKind schedule = effective_schedule(parallelism);
   // Two directions hold every layer twice, so a chunk is the whole stage.
@@ -193,6 +197,37 @@ std::optional<Violation> layout_problem(const ModelSpec& model,
     }
   }
   return std::nullopt;
+}
+
+/// Chunks begin with a layer that has an indexer: which keys were chosen is not sent to another
+/// stage. Source: Megatron-LM, experimental_attention_variant_module_specs.py,
+/// _validate_dsa_index_share_pipeline_split, 2026.
+std::optional<Violation> indexer_problem(const ModelSpec& model,
+                                         const ParallelismSpec& parallelism) {
+  if (!model.sparse || model.sparse->period == 1) {
+    return std::nullopt;
+  }
+  int first = 0;
+  for (const int layers : layers_in_order(model, parallelism)) {
+    if (layers > 0 && layer_kind(model, {}, first).reuses) {
+      return Violation{
+          parallelism.chunk_layers.empty() ? "parallelism.pipeline" : "parallelism.chunk_layers",
+          fmt::format("layer {} begins a stage and attends to keys that the indexer of an earlier "
+                      "layer chose; which they are is not sent to another stage: write chunk_layers "
+                      "that begin with layers 0 to {} or with every {}th after it",
+                      first, model.sparse->leading_layers, model.sparse->period)};
+    }
+    first += layers;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Violation> layout_problem(const ModelSpec& model,
+                                        const ParallelismSpec& parallelism) {
+  auto problem = division_problem(model, parallelism);
+  return problem ? std::move(problem) : indexer_problem(model, parallelism);
 }
 
 StageLayout::StageLayout(const ModelSpec& model, const ParallelismSpec& parallelism)

@@ -46,17 +46,27 @@ struct LatentAttentionSpec {
 };
 
 /// Attention to some keys of all: an indexer of its own scores every key and chooses
-/// (DeepSeek-V3.2, arXiv 2512.02556).
+/// (DeepSeek-V3.2, arXiv 2512.02556). Layers may take the keys that a layer before them chose
+/// (GLM-5.2: `index_topk_freq`, `indexer_types`).
 struct SparseAttentionSpec {
   int index_heads = 64;
   int index_dim = 128;
   int top_k = 2048;
+  int period = 1;
+  int leading_layers = 0;
   template <class V>
   void fields(V& v) {
     v.required("index_heads", index_heads, "Heads of the indexer.", core::from_one_to_64k);
     v.required("index_dim", index_dim, "Width of its queries and of its key.",
                core::from_one_to_64k);
     v.required("top_k", top_k, "Keys that a query attends to.", core::from_one_to_16m);
+    v.optional("period", period,
+               "One layer in this many has an indexer, the first of each period; the others attend "
+               "to the keys that it chose (GLM-5.2: 4); 1: each has its own.",
+               core::from_one_to_10k);
+    v.optional("leading_layers", leading_layers,
+               "Layers at the front with an indexer each, before the periods (GLM-5.2: 2).",
+               core::up_to_10k);
   }
   bool operator==(const SparseAttentionSpec&) const = default;
 };
@@ -76,6 +86,8 @@ struct ExpertsSpec {
   int routing_groups = 1;
   int group_limit = 0;
   bool biases = false;
+  int latent = 0;
+  int null_experts = 0;
   template <class V>
   void fields(V& v) {
     v.required("experts", experts, "Routed experts in a layer.", core::from_one_to_64k);
@@ -112,6 +124,14 @@ struct ExpertsSpec {
         core::up_to_64k);
     v.optional("biases", biases,
                "Matrices of experts have biases, whatever the other matrices have (gpt-oss).");
+    v.optional("latent", latent,
+               "Width that tokens are projected to before they go to routed experts, and back from "
+               "after them; shared experts keep the model's (Nemotron 3 Super: 1,024); 0: none.",
+               core::up_to_16m);
+    v.optional("null_experts", null_experts,
+               "Experts beside `experts` that return a token as it is: what of `top_k` falls on "
+               "them is neither sent nor computed (LongCat-Flash: 256).",
+               core::up_to_64k);
   }
   bool operator==(const ExpertsSpec&) const = default;
 };

@@ -38,7 +38,7 @@ void set_latent(const LatentAttentionSpec& latent, RankShape& shape) {
 RankShape rank_shape(const ModelSpec& model,
                      const TrainingSpec& training,
                      const ParallelismSpec& parallelism,
-                     bool windowed) {
+                     const LayerKind& kind) {
   RankShape shape;
   const int t = parallelism.tensor;
   shape.tensor = t;
@@ -58,11 +58,11 @@ RankShape rank_shape(const ModelSpec& model,
   if (model.latent) {
     set_latent(*model.latent, shape);
   }
-  AttentionWindow window = windowed ? window_of(model) : AttentionWindow{};
+  AttentionWindow window = kind.windowed ? window_of(model) : AttentionWindow{};
   if (model.sparse && model.latent) {
     window = model.sparse->top_k;
     shape.sparse = {model.sparse->index_heads, model.sparse->index_dim, model.sparse->top_k,
-                    mean_causal_keys(training, AttentionWindow{})};
+                    mean_causal_keys(training, AttentionWindow{}), !kind.reuses};
     shape.key_value_heads = 1;
     shape.head_dim = shape.key_rank + shape.rope_dim;
     shape.value_dim = shape.key_rank;

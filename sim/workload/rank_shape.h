@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sim/core/precision.h"
+#include "sim/workload/blocks/layer_kind.h"
 #include "sim/workload/blocks/ring_blocks.h"
 #include "sim/workload/mixer/mixer_shape.h"
 #include "sim/workload/native/native_sparse.h"
@@ -25,11 +26,12 @@ struct AttentionShape {
   bool packed = false;  ///< many short documents in one kernel
 };
 
-/// The indexer of sparse attention, whole on each tensor rank.
+/// Sparse attention over chosen keys; its indexer, whole on each tensor rank.
 struct SparseShape {
   std::int64_t heads = 0, dim = 0;
   std::int64_t top_k = 0;  ///< keys that a query attends to at most
   double all_keys = 0;     ///< keys that it scores, in the mean
+  bool indexer = true;     ///< false: the keys are those that a layer before chose
 };
 
 /// One micro-batch on one rank.
@@ -135,10 +137,10 @@ struct RankShape {
 
 /// Where the model does not say, dropout is assumed with biases (GPT-3 and its time): later models
 /// train without.
-/// @param windowed  of a layer whose attention sees the model's window
+/// @param kind  of the layer: whether its attention sees the model's window, has an indexer
 RankShape rank_shape(const ModelSpec& model,
                      const TrainingSpec& training,
                      const ParallelismSpec& parallelism,
-                     bool windowed = false);
+                     const LayerKind& kind = {});
 
 }  // namespace headway::workload

@@ -163,8 +163,14 @@ void check_routing(Violations& out, const ExpertsSpec& moe) {
         fmt::format("a token cannot be limited to {} of {} routing groups", moe.group_limit,
                     moe.routing_groups));
   }
+  if (moe.null_experts > 0 && moe.routing_groups > 1) {
+    add(out, "model.moe.null_experts",
+        fmt::format("null_experts beside {} routing groups is not simulated: which group they are "
+                    "in is not known; write routing_groups: 1",
+                    moe.routing_groups));
+  }
   const Checked in_groups = Checked(moe.experts / moe.routing_groups) * moe.group_limit;
-  const Checked all = moe.experts;
+  const Checked all = Checked(moe.experts) + moe.null_experts;
   const Checked reachable = moe.group_limit > 0 ? std::min(in_groups, all) : all;
   if (Checked(moe.top_k) > reachable) {
     add(out, "model.moe.top_k",
@@ -215,6 +221,12 @@ void check_sparse(Violations& out,
   if (model.window > 0) {
     add(out, "model.sparse",
         fmt::format("sparse attention of model '{}' with a window is not simulated", model.name));
+  }
+  if (model.sparse->leading_layers > 0 && model.sparse->period == 1) {
+    add(out, "model.sparse.leading_layers",
+        fmt::format("each layer of model '{}' has an indexer; leading_layers belongs to a 'period' "
+                    "of 2 or more",
+                    model.name));
   }
   if (parallelism.context > 1 && parallelism.context_kind != ContextKind::all_gather) {
     add(out, "parallelism.context",

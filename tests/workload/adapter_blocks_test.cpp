@@ -113,7 +113,7 @@ TEST(Adapters, KeepTheInputsOfTheirProductsAlone) {
   const TrainingSpec training = recipe(int(kS), 8);
   const auto kept = [&](const ModelSpec& model) {
     const ParallelismSpec parallelism = split(1, 1);
-    return saved_per_layer(model, training, parallelism, last_layer_kind(model, parallelism)).si();
+    return saved_per_layer(model, training, parallelism, prediction_kind(model, parallelism)).si();
   };
   const double all = kept(few());
   // Everything, and seven outputs of A.
@@ -141,7 +141,7 @@ TEST(Adapters, ReadWhatNarrowProductsReadInSixteenBits) {
   training.precision = core::Precision::fp8;
   const auto kept = [&](const ModelSpec& model) {
     const ParallelismSpec parallelism = split(1, 1);
-    return saved_per_layer(model, training, parallelism, last_layer_kind(model, parallelism)).si();
+    return saved_per_layer(model, training, parallelism, prediction_kind(model, parallelism)).si();
   };
   // A byte more of three inputs and seven outputs of A; the projection's narrow copy is not kept.
   EXPECT_EQ(kept(adapted(few(), 16)) - kept(few()),

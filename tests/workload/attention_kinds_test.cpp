@@ -92,7 +92,9 @@ TEST(SlidingWindow, RunsAKernelOfShorterSequencesWithTheSamePairs) {
   // 1024 of 8192 tokens: 1024 (1 - 1024 / 16384) = 960 keys a query, as sequences of 1920.
   ModelSpec model = llama_8b();
   model.window = 1024;
-  const RankShape shape = rank_shape(model, recipe(8192, 8), split(1, 1), true);
+  LayerKind kind;
+  kind.windowed = true;
+  const RankShape shape = rank_shape(model, recipe(8192, 8), split(1, 1), kind);
   const core::Kernel kernel = flash_forward(shape, shape.own_attention());
   EXPECT_EQ(kernel.sequence, 1920);
   EXPECT_EQ(kernel.batch, 4);  // 8192 / 1920, rounded

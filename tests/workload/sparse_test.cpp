@@ -42,7 +42,7 @@ TEST(SparseAttention, AddsAnIndexerToEveryLayer) {
   // Each tensor rank has the indexer whole.
   ParallelismSpec parallelism = split(8, 1);
   parallelism.expert = 8;
-  const LayerKind kind = last_layer_kind(deepseek_v32(), parallelism);
+  const LayerKind kind = prediction_kind(deepseek_v32(), parallelism);
   EXPECT_EQ(layer_parameters_per_rank(deepseek_v32(), parallelism, kind).shared,
             layer_parameters_per_rank(deepseek_v3(), parallelism, kind).shared + indexer);
 }

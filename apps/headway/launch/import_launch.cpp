@@ -137,8 +137,11 @@ std::string launch_text(const LaunchArguments& given, const CommonOptions& optio
   import::LaunchRun start;
   start.training.framework = frame.framework;
   start.gpus = given.gpus;
+  std::vector<std::string> of_model;
   if (!given.model.empty()) {
-    start.model = named_model(given.model).spec;
+    NamedModel known = named_model(given.model);
+    start.model = std::move(known.spec);
+    of_model = std::move(known.remarks);
   }
   start.training.sequence_length = given.sequence_length;
   const auto settings =
@@ -149,6 +152,7 @@ std::string launch_text(const LaunchArguments& given, const CommonOptions& optio
     start.model = named_model(found.run.model_entry).spec;
     found = import::read_launch(table, settings, start);
   }
+  found.remarks.insert(found.remarks.end(), of_model.begin(), of_model.end());
   found.assumptions.push_back(
       fmt::format("the software is '{}' (--framework ENTRY)", frame.framework_entry));
   name_model(given, found, frame);

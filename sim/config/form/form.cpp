@@ -132,7 +132,7 @@ const SpecType& type_of_scenarios() { return *find_kind("scenarios")->type; }
 class EditedTree {
  public:
   explicit EditedTree(const EditedScenario& edited, bool with_changes = true)
-      : state_{edited.options, {}, {}, {}, {}},
+      : state_{edited.options, {}, {}, {}, {}, {}},
         root_(parse_tree(
             state_,
             SourceFile(edited.file_name.string(), edited.file_name.parent_path(), edited.text),

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sim/core/error.h"
+#include "sim/core/shown_text.h"
 #include "sim/import/hugging_face/hugging_face_parts.h"
 #include "sim/import/json_object.h"
 
@@ -20,7 +21,7 @@ using workload::ModelSpec;
 std::vector<Family> families() {
   std::vector<Family> all;
   for (const auto& part :
-       {dense_families(), expert_families(), hybrid_families(), older_families()}) {
+       {dense_families(), expert_families(), hybrid_families(), half_families(), older_families()}) {
     all.insert(all.end(), part.begin(), part.end());
   }
   return all;
@@ -95,9 +96,9 @@ std::string name_from_file(std::string file) {
 }
 
 /// Models of images and text whose text decoder is a family of its own.
-constexpr std::array<std::string_view, 8> kWithTextDecoder{
-    "qwen2_vl", "qwen2_5_vl",   "qwen3_5", "qwen3_5_moe",
-    "qwen3_vl", "qwen3_vl_moe", "llama4",  "gemma3"};
+constexpr std::array<std::string_view, 9> kWithTextDecoder{
+    "qwen2_vl",     "qwen2_5_vl", "qwen3_5", "qwen3_5_moe", "qwen3_vl",
+    "qwen3_vl_moe", "llama4",     "gemma3",  "kimi_k25"};
 
 /// Goes on with the text decoder of a model that has other parts too, where it is described apart.
 bool enter_text_decoder(JsonObject& json) {
@@ -127,9 +128,30 @@ void check_experts(JsonObject& json, const ModelSpec& model) {
   }
 }
 
+/// What to know of how a file was read: the text decoder alone, keys that nobody reads.
+std::vector<std::string> remarks_on(const JsonObject& json, const std::string& left_out) {
+  std::vector<std::string> remarks = json.remarks();
+  if (!left_out.empty()) {
+    remarks.push_back(left_out);
+  }
+  std::vector<std::string> keys = json.unread();
+  std::erase_if(keys, [](const std::string& key) { return changes_no_shape(key); });
+  constexpr std::size_t kMostKeys = 12;
+  const std::size_t more = keys.size() > kMostKeys ? keys.size() - kMostKeys : 0;
+  keys.resize(keys.size() - more);
+  if (!keys.empty()) {
+    remarks.push_back(fmt::format("keys that are not read, so what they change of the model is left "
+                                  "out: {}{}",
+                                  core::visible(fmt::format("{}", fmt::join(keys, ", "))),
+                                  more > 0 ? fmt::format(" and {} more", more) : ""));
+  }
+  return remarks;
+}
+
 }  // namespace
 
-ModelSpec read_hugging_face_config(std::string_view json_text, const std::string& file_name) {
+HuggingFaceModel import_hugging_face_config(std::string_view json_text,
+                                            const std::string& file_name) {
   JsonObject json(json_text, file_name);
   ModelSpec model;
   model.name = json.word("_name_or_path");
@@ -137,14 +159,22 @@ ModelSpec read_hugging_face_config(std::string_view json_text, const std::string
     model.name = name_from_file(file_name);
   }
   model.vision = read_encoder(json);
+  const std::string whole = json.word("model_type");
+  std::string left_out;
   if (enter_text_decoder(json) && !model.vision) {
     model.name += " (text decoder)";
+    left_out = fmt::format("of '{}' the text decoder alone is read, not what it sees images with",
+                           core::visible(whole));
   }
   const Family family = family_of(json);
   family.read(json, model);
   check_experts(json, model);
   json.throw_if_any();
-  return model;
+  return {std::move(model), remarks_on(json, left_out)};
+}
+
+ModelSpec read_hugging_face_config(std::string_view json_text, const std::string& file_name) {
+  return import_hugging_face_config(json_text, file_name).model;
 }
 
 std::string hub_name_advice(std::string_view name) {

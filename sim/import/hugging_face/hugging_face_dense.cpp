@@ -20,6 +20,12 @@ void read_normed_queries(JsonObject& json, ModelSpec& model) {
   model.query_key_norm = true;
 }
 
+/// Qwen2 with prediction modules.
+void read_mimo(JsonObject& json, ModelSpec& model) {
+  read_llama(json, model);
+  model.multi_token_prediction = json.whole_or("num_nextn_predict_layers", 0, 0);
+}
+
 /// One layer in four has no rotary embedding, which moves a thousandth of a step.
 void read_smollm3(JsonObject& json, ModelSpec& model) { read_tied(json, model); }
 
@@ -125,6 +131,7 @@ constexpr std::array kDenseFamilies{Family{"llama", read_llama},
                                     Family{"qwen2_vl_text", read_llama},
                                     Family{"qwen2_5_vl", read_llama},
                                     Family{"qwen2_5_vl_text", read_llama},
+                                    Family{"mimo", read_mimo},
                                     Family{"qwen3", read_normed_queries},
                                     Family{"qwen3_vl_text", read_normed_queries},
                                     Family{"internlm", read_llama},

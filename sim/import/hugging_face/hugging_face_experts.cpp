@@ -18,9 +18,16 @@ void read_experts(JsonObject& json, ModelSpec& model, const ExpertKeys& keys) {
   model.moe = moe;
 }
 
+void read_routing_groups(JsonObject& json, ModelSpec& model) {
+  model.moe->routing_groups = json.whole_or("n_group", 1);
+  const int limit = json.whole_or("topk_group", model.moe->routing_groups);
+  model.moe->group_limit = limit < model.moe->routing_groups ? limit : 0;
+}
+
 void read_leading_dense(JsonObject& json, ModelSpec& model, const char* key) {
   model.moe->leading_dense_layers = json.whole_or(key, 0, 0);
   model.ffn = model.moe->leading_dense_layers > 0 ? json.whole("intermediate_size") : 0;
+  json.pass_over({"intermediate_size"});  // of dense layers, where there are none
 }
 
 void read_shared_width(JsonObject& json, ModelSpec& model, const char* key) {
@@ -50,6 +57,7 @@ void read_latent_attention(JsonObject& json, ModelSpec& model) {
   latent.rope_dim = json.whole("qk_rope_head_dim");
   latent.value_dim = json.whole("v_head_dim");
   model.head_dim = latent.no_rope_dim + latent.rope_dim;
+  json.pass_over({"head_dim", "qk_head_dim"});  // the rotary part, or the sum
   model.latent = latent;
   model.attention = AttentionKind::multi_latent;
 }
@@ -67,6 +75,7 @@ void read_qwen_mixture(JsonObject& json, ModelSpec& model) {
   }
   model.moe->leading_dense_layers = static_cast<int>(dense.size());
   model.ffn = dense.empty() ? 0 : json.whole("intermediate_size");
+  json.pass_over({"intermediate_size"});
   read_shared_width(json, model, "shared_expert_intermediate_size");
 }
 
@@ -99,7 +108,7 @@ void read_qwen2_experts(JsonObject& json, ModelSpec& model) {
 
 void read_qwen3_experts(JsonObject& json, ModelSpec& model) {
   read_qwen2_experts(json, model);
-  model.query_key_norm = true;
+  model.query_key_norm = json.flag_or("use_qk_norm", true);
 }
 
 /// Routing in groups, shared experts and leading dense layers, as DeepSeek and its heirs write
@@ -108,9 +117,7 @@ void read_deepseek_experts(JsonObject& json, ModelSpec& model) {
   read_experts(json, model, {"n_routed_experts", "moe_intermediate_size"});
   model.moe->shared_experts = json.whole_or("n_shared_experts", 0, 0);
   read_leading_dense(json, model, "first_k_dense_replace");
-  model.moe->routing_groups = json.whole_or("n_group", 1);
-  const int limit = json.whole_or("topk_group", model.moe->routing_groups);
-  model.moe->group_limit = limit < model.moe->routing_groups ? limit : 0;
+  read_routing_groups(json, model);
   model.multi_token_prediction = json.whole_or("num_nextn_predict_layers", 0, 0);
   require_every_layer(json, "moe_layer_freq");
 }
@@ -121,11 +128,78 @@ void read_deepseek(JsonObject& json, ModelSpec& model) {
   read_deepseek_experts(json, model);
 }
 
-/// DeepSeek-V3.2 and GLM-5: an indexer chooses keys of latent attention.
+/// Layers of which none but some have an indexer: the first ones, and from the last of those on one
+/// in every so many. `indexer_types` lists them; without it `index_topk_freq` and
+/// `index_skip_topk_offset` say them, layer l having one where max(l + 1 - offset, 0) is a multiple.
+/// Source: transformers, configuration_glm_moe_dsa.py; Megatron-LM, dsa.py, is_dsa_skip_topk_layer.
+void read_shared_indexers(JsonObject& json, ModelSpec& model) {
+  workload::SparseAttentionSpec& sparse = *model.sparse;
+  if (json.has_content("index_topk_pattern")) {
+    json.complain("index_topk_pattern",
+                  "layers with indexers in an order of their own ('index_topk_pattern') cannot be "
+                  "described");
+  }
+  sparse.period = json.whole_or("index_topk_freq", 1);
+  const int offset = std::max(1, json.whole_or("index_skip_topk_offset", 0, 0));
+  sparse.leading_layers = sparse.period > 1 ? offset - 1 : 0;
+  const std::vector<std::string> types = json.words("indexer_types");
+  if (types.empty()) {
+    return;
+  }
+  const auto size = static_cast<int>(types.size());
+  const auto first_shared = std::ranges::find(types, "shared");
+  const auto next_full = std::find(first_shared, types.end(), "full");
+  sparse.period = 1;
+  sparse.leading_layers = 0;
+  if (first_shared != types.end() && first_shared != types.begin()) {
+    sparse.leading_layers = static_cast<int>(first_shared - types.begin()) - 1;
+    sparse.period = static_cast<int>(next_full - first_shared) + 1;
+  }
+  bool regular = size == model.layers && types.front() == "full";
+  for (int l = 0; l < size && regular; ++l) {
+    const int behind = l - sparse.leading_layers;
+    const bool full = behind <= 0 || behind % sparse.period == 0;
+    regular = types[static_cast<std::size_t>(l)] == (full ? "full" : "shared");
+  }
+  if (json.clean() && !regular) {
+    json.complain("indexer_types",
+                  fmt::format("'indexer_types' must have {} entries: 'full' for the first layers, "
+                              "then one 'full' and as many 'shared' again and again",
+                              model.layers));
+  }
+}
+
+/// Layers with a dense MLP by name; they must be those that 'first_k_dense_replace' counts. What
+/// layers attend to is the same in all.
+void check_layer_types(JsonObject& json, const ModelSpec& model) {
+  json.pass_over({"num_experts"});  // 'n_routed_experts' once more
+  for (const std::string& type : json.words("layer_types")) {
+    if (json.clean() && type != "deepseek_sparse_attention") {
+      json.complain("layer_types", fmt::format("layers of type '{}' are not modelled", type));
+    }
+  }
+  const std::vector<std::string> types = json.words("mlp_layer_types");
+  for (std::size_t l = 0; l < types.size() && json.clean(); ++l) {
+    const bool dense = static_cast<int>(l) < model.moe->leading_dense_layers;
+    if (types[l] != (dense ? "dense" : "sparse")) {
+      json.complain("mlp_layer_types",
+                    fmt::format("'mlp_layer_types' must be 'dense' in the first {} layers "
+                                "('first_k_dense_replace') and 'sparse' in the others",
+                                model.moe->leading_dense_layers));
+    }
+  }
+}
+
+/// DeepSeek-V3.2 and GLM-5: an indexer chooses keys of latent attention; that of GLM-5.2 for several
+/// layers.
 void read_sparse_deepseek(JsonObject& json, ModelSpec& model) {
   read_deepseek(json, model);
-  model.sparse = {json.whole("index_n_heads"), json.whole("index_head_dim"),
-                  json.whole("index_topk")};
+  check_layer_types(json, model);
+  model.sparse = workload::SparseAttentionSpec{};
+  model.sparse->index_heads = json.whole("index_n_heads");
+  model.sparse->index_dim = json.whole("index_head_dim");
+  model.sparse->top_k = json.whole("index_topk");
+  read_shared_indexers(json, model);
 }
 
 /// The first DeepSeek models: plain attention, a mixture or none.
@@ -212,8 +286,18 @@ void read_minimax_m2(JsonObject& json, ModelSpec& model) {
   read_grouped_attention(json, model);
   read_experts(json, model, {"num_local_experts", "intermediate_size"});
   model.query_key_norm = json.flag_or("use_qk_norm", true);
+  const std::vector<int> types = json.wholes("attn_type_list");
+  if (std::any_of(types.begin(), types.end(), [](int type) { return type != 1; })) {
+    json.complain("attn_type_list",
+                  "'attn_type_list' must be 1 in all layers: softmax attention; others are read of "
+                  "'minimax' models alone");
+  }
   if (json.flag_or("use_mtp", false)) {
     model.multi_token_prediction = json.whole_or("num_mtp_modules", 0, 0);
+    if (json.whole_or("mtp_transformer_layers", 1) != 1) {
+      json.complain("mtp_transformer_layers",
+                    "prediction modules of several layers are not modelled");
+    }
   }
 }
 
@@ -227,6 +311,7 @@ void read_llama4(JsonObject& json, ModelSpec& model) {
   model.moe->shared_experts = 1;
   model.moe->period = json.whole_or("interleave_moe_layer_step", 1);
   model.ffn = model.moe->period > 1 ? json.whole("intermediate_size_mlp") : 0;
+  json.pass_over({"intermediate_size_mlp"});  // of dense layers, where there are none
   model.query_key_norm = json.flag_or("use_qk_norm", true);
   if (json.has("attention_chunk_size")) {
     model.window = json.whole("attention_chunk_size");

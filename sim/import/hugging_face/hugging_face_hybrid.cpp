@@ -3,11 +3,11 @@
 #include <array>
 #include <cstdint>
 #include <limits>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "sim/import/hugging_face/hugging_face_parts.h"
+#include "sim/import/layer_letters.h"
 
 namespace headway::import {
 
@@ -18,20 +18,6 @@ using workload::LayerContent;
 using workload::MixerKind;
 using workload::MixerSpec;
 using workload::ModelSpec;
-
-/// The shortest list that gives these layers when it is repeated.
-std::vector<LayerContent> shortest_pattern(const std::vector<LayerContent>& layers) {
-  for (std::size_t period = 1; period < layers.size(); ++period) {
-    bool repeats = true;
-    for (std::size_t i = period; i < layers.size() && repeats; ++i) {
-      repeats = layers[i] == layers[i - period];
-    }
-    if (repeats) {
-      return {layers.begin(), layers.begin() + static_cast<std::ptrdiff_t>(period)};
-    }
-  }
-  return layers;
-}
 
 /// A list with a word for each layer.
 /// @param mixer  the word of a layer with a mixer
@@ -77,6 +63,7 @@ void set_period(JsonObject& json, ModelSpec& model, const char* key, const Every
 void read_interval(JsonObject& json, ModelSpec& model) {
   if (json.has("layer_types")) {
     read_layer_words(json, model, "layer_types", "linear_attention", "full_attention");
+    json.pass_over({"full_attention_interval"});
     return;
   }
   const int interval = json.whole_or("full_attention_interval", 4);
@@ -114,13 +101,14 @@ void read_qwen3_next(JsonObject& json, ModelSpec& model) {
 
 /// Kimi delta attention beside latent attention.
 void read_kimi_linear(JsonObject& json, ModelSpec& model) {
-  for (const char* key : {"routed_expert_hidden_size", "attn_res_block_size"}) {
-    if (json.has(key)) {
-      json.complain(key,
-                    fmt::format("'{}': experts of a width of their own and residuals of blocks "
-                                "of layers (Kimi K3) are not modelled",
-                                key));
-    }
+  if (json.has("attn_res_block_size")) {
+    json.complain("attn_res_block_size",
+                  "'attn_res_block_size': residuals over blocks of layers (Kimi K3) are not "
+                  "modelled");
+  }
+  if (json.flag_or("mla_use_output_gate", false)) {
+    json.complain("mla_use_output_gate",
+                  "a gate of latent attention's output (Kimi K3) is not modelled");
   }
   if (json.flag_or("linear_attn_config.use_full_rank_gate", false)) {
     json.complain("linear_attn_config.use_full_rank_gate",
@@ -131,14 +119,17 @@ void read_kimi_linear(JsonObject& json, ModelSpec& model) {
   model.rotary = !json.flag_or("mla_use_nope", false);
   read_experts(json, model, {"num_experts", "moe_intermediate_size", "num_experts_per_token"});
   model.moe->shared_experts = json.whole_or("num_shared_experts", 0, 0);
+  model.moe->latent = json.whole_or("routed_expert_hidden_size", 0);
   read_leading_dense(json, model, "first_k_dense_replace");
   require_every_layer(json, "moe_layer_freq");
+  model.multi_token_prediction = json.whole_or("num_nextn_predict_layers", 0, 0);
   MixerSpec mixer;
   mixer.kind = MixerKind::kimi_delta;
   mixer.heads = json.whole("linear_attn_config.num_heads");
   mixer.key_dim = mixer.value_dim = json.whole("linear_attn_config.head_dim");
   mixer.convolution = json.whole_or("linear_attn_config.short_conv_kernel_size", 4);
   model.mixer = mixer;
+  json.pass_over({"linear_attn_config.kda_layers"});  // all the others
   const std::vector<int> full = json.wholes("linear_attn_config.full_attn_layers");  // from one
   std::vector<LayerContent> layers(static_cast<std::size_t>(model.layers), LayerContent::mixer);
   for (const int layer : full) {
@@ -367,76 +358,6 @@ void read_granite_hybrid(JsonObject& json, ModelSpec& model) {
   read_layer_words(json, model, "layer_types", "mamba", "attention");
 }
 
-/// What a letter of Nemotron-H's pattern stands for.
-std::optional<LayerContent> content_of(char letter) {
-  switch (letter) {
-    case 'M':
-      return LayerContent::mixer_only;
-    case '*':
-      return LayerContent::attention_only;
-    case '-':
-      return LayerContent::mlp_only;
-    case 'E':
-      return LayerContent::experts_only;
-    default:
-      return std::nullopt;
-  }
-}
-
-/// Every layer is one half: Mamba-2, attention, MLP or experts.
-void read_nemotron_h(JsonObject& json, ModelSpec& model) {
-  if (json.has("moe_latent_size")) {
-    json.complain("moe_latent_size",
-                  "'moe_latent_size': experts that work on a compressed form of "
-                  "tokens (Nemotron 3 Super and Ultra) are not modelled");
-  }
-  read_shape(json, model);
-  model.head_dim = json.has("attention_head_dim") ? json.whole("attention_head_dim")
-                                                  : json.whole_or("head_dim", 128);
-  set_attention_kind(model);
-  model.gated_mlp = false;
-  model.rotary = false;
-  MixerSpec mixer;
-  mixer.kind = MixerKind::mamba2;
-  mixer.heads = json.whole("mamba_num_heads");
-  mixer.key_heads = json.whole("n_groups");
-  mixer.key_dim = json.whole("ssm_state_size");
-  mixer.value_dim = json.whole("mamba_head_dim");
-  mixer.convolution = json.whole_or("conv_kernel", 4);
-  mixer.chunk = json.whole_or("chunk_size", 128);
-  model.mixer = mixer;
-  const std::string pattern = json.word("hybrid_override_pattern");
-  std::vector<LayerContent> layers;
-  for (const char letter : pattern) {
-    const auto content = content_of(letter);
-    if (!content) {
-      json.complain(
-          "hybrid_override_pattern",
-          fmt::format("'{}' in 'hybrid_override_pattern' is not modelled; known are M, *, "
-                      "- and E",
-                      letter));
-      return;
-    }
-    layers.push_back(*content);
-  }
-  if (layers.size() != static_cast<std::size_t>(model.layers)) {
-    json.complain("hybrid_override_pattern",
-                  fmt::format("'hybrid_override_pattern' has {} letters for {} layers",
-                              layers.size(), model.layers));
-  }
-  const bool dense = pattern.find('-') != std::string::npos;
-  model.ffn = dense ? json.whole("intermediate_size") : 0;
-  if (pattern.find('E') != std::string::npos) {
-    read_experts(json, model, {"n_routed_experts", "moe_intermediate_size"});
-    read_shared_width(json, model, "moe_shared_expert_intermediate_size");
-  }
-  if (json.whole_or("num_nextn_predict_layers", 0, 0) > 0) {
-    json.complain("num_nextn_predict_layers",
-                  "prediction layers with a pattern of their own are not modelled");
-  }
-  model.layer_pattern = shortest_pattern(layers);
-}
-
 constexpr std::array kHybridFamilies{Family{"qwen3_next", read_qwen3_next},
                                      Family{"qwen3_5_text", read_qwen3_5_dense},
                                      Family{"qwen3_5_moe_text", read_qwen3_next},
@@ -450,8 +371,7 @@ constexpr std::array kHybridFamilies{Family{"qwen3_next", read_qwen3_next},
                                      Family{"falcon_mamba", read_falcon_mamba},
                                      Family{"jamba", read_jamba},
                                      Family{"bamba", read_bamba},
-                                     Family{"granitemoehybrid", read_granite_hybrid},
-                                     Family{"nemotron_h", read_nemotron_h}};
+                                     Family{"granitemoehybrid", read_granite_hybrid}};
 
 }  // namespace
 

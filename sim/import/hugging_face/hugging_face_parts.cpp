@@ -11,6 +11,10 @@ using workload::ModelSpec;
 
 void read_shape(JsonObject& json, ModelSpec& model, bool tied, const ShapeKeys& keys) {
   model.layers = json.whole(keys.layers);
+  read_widths(json, model, tied, keys);
+}
+
+void read_widths(JsonObject& json, ModelSpec& model, bool tied, const ShapeKeys& keys) {
   model.hidden = json.whole(keys.hidden);
   model.heads = json.whole(keys.heads);
   model.key_value_heads = json.whole_or("num_key_value_heads", model.heads);
@@ -73,6 +77,7 @@ void refuse_other_layers(JsonObject& json) {
 void read_window(JsonObject& json, ModelSpec& model) {
   refuse_other_layers(json);
   // Qwen files state a window that is switched off by a flag of its own.
+  json.pass_over({"sliding_window", "max_window_layers"});
   if (!json.has("sliding_window") || !json.flag_or("use_sliding_window", true)) {
     return;
   }

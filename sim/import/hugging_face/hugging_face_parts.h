@@ -23,6 +23,7 @@ std::span<const Family> dense_families();   // hugging_face_dense.cpp
 std::span<const Family> older_families();   // hugging_face_older.cpp: keys of their own
 std::span<const Family> expert_families();  // hugging_face_experts.cpp
 std::span<const Family> hybrid_families();  // hugging_face_hybrid.cpp
+std::span<const Family> half_families();    // hugging_face_halves.cpp
 
 /// Whether a family's encoder of images is read too.
 bool reads_encoder(std::string_view model_type);  // hugging_face_vision.cpp
@@ -35,6 +36,11 @@ std::optional<workload::VisionSpec> read_encoder(JsonObject& json);
 /// attention.
 void refuse_unmodelled(JsonObject& json, std::string_view model_type);
 
+/// Whether a key that no reader asked for changes neither work nor memory nor parameters in a way
+/// that is counted: names and numbers of tokens, settings of generation, rates, scalings, formats of
+/// files. Of keys of one object in another, "a.b".
+bool changes_no_shape(std::string_view key);  // hugging_face_harmless.cpp
+
 /// How the keys of the shape are written; the newer families say num_hidden_layers, hidden_size,
 /// num_attention_heads.
 struct ShapeKeys {
@@ -43,9 +49,14 @@ struct ShapeKeys {
   const char* heads = "num_attention_heads";
 };
 
-/// Layers, width, heads (keys and values as many as `num_key_value_heads`), vocabulary, and whether
-/// the file ties the embeddings.
+/// Width, heads (keys and values as many as `num_key_value_heads`), vocabulary, and whether the file
+/// ties the embeddings.
 /// @param tied  where the file does not say: the default of the family's configuration class
+void read_widths(JsonObject& json,
+                 workload::ModelSpec& model,
+                 bool tied = false,
+                 const ShapeKeys& keys = {});
+/// The same and the number of layers.
 void read_shape(JsonObject& json,
                 workload::ModelSpec& model,
                 bool tied = false,
@@ -76,6 +87,8 @@ struct ExpertKeys {
 };
 /// Routed experts in every layer.
 void read_experts(JsonObject& json, workload::ModelSpec& model, const ExpertKeys& keys);
+/// Groups that the experts are routed in, and how many of them a token's experts lie in.
+void read_routing_groups(JsonObject& json, workload::ModelSpec& model);
 /// Dense layers at the front, as many as this key says.
 void read_leading_dense(JsonObject& json, workload::ModelSpec& model, const char* key);
 /// A shared MLP counts as so many experts.

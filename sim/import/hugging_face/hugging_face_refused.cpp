@@ -91,16 +91,28 @@ constexpr std::array kForeignModels{
 /// Decoders of text that have what the workload room does not know.
 constexpr std::array kForeignParts{
     Foreign{"deepseek_v4", "sparse attention over keys compressed along the sequence"},
-    Foreign{"kimi_k3", "experts on compressed tokens and residuals over blocks of layers"},
+    Foreign{"deepseek_ref", "sparse attention over keys compressed along the sequence"},
+    Foreign{"kimi_k3", "residuals over blocks of layers"},
+    Foreign{"minimax_m3", "blocks of keys that an indexer beside grouped-query attention chooses"},
+    Foreign{"minimax_m3_vl",
+            "blocks of keys that an indexer beside grouped-query attention chooses"},
+    Foreign{"gemma4",
+            "other heads in the layers that attend to all tokens ('global_head_dim'), whose keys "
+            "are their values too ('attention_k_eq_v'), and an MLP beside its experts"},
+    Foreign{"gemma4_text",
+            "other heads in the layers that attend to all tokens ('global_head_dim'), whose keys "
+            "are their values too ('attention_k_eq_v'), and an MLP beside its experts"},
+    Foreign{"mimo_v2_flash",
+            "values narrower than keys ('v_head_dim') and other heads in the layers with a window "
+            "('swa_num_key_value_heads')"},
+    Foreign{"step3p7", "windows of which the first layer of each period has none, not the last"},
     Foreign{"phi3small", "block-sparse attention"},
     Foreign{"gpt_neo", "local attention on layers in an order of its own"},
     Foreign{"arctic", "a dense MLP beside the experts of a layer"},
     Foreign{"openelm", "layers of different widths"},
     Foreign{"deci", "layers of different shapes"},
     Foreign{"nemotron-nas", "layers of different shapes"},
-    Foreign{"hunyuan", "layers that share keys and values"},
-    Foreign{"longcat_flash",
-            "two attentions and a shortcut in a layer, and experts that do nothing"}};
+    Foreign{"hunyuan", "layers that share keys and values"}};
 
 /// The keys that only another kind of model has, and what that kind is.
 struct ForeignKey {
@@ -125,10 +137,11 @@ bool reads(std::string_view model_type, std::string_view kind) {
   if (kind == kVision) {  // with the keys of the language model beside
     return model_type == "qwen2_vl" || model_type == "qwen2_5_vl";
   }
-  const std::span<const Family> hybrids = hybrid_families();
-  const bool hybrid = std::any_of(hybrids.begin(), hybrids.end(), [&](const Family& family) {
-    return model_type == family.model_type;
-  });
+  const auto among = [&](std::span<const Family> families) {
+    return std::any_of(families.begin(), families.end(),
+                       [&](const Family& family) { return model_type == family.model_type; });
+  };
+  const bool hybrid = among(hybrid_families()) || among(half_families());
   return hybrid && (kind == kStateSpace || kind == kPureStateSpace || kind == kLinear);
 }
 
@@ -143,7 +156,9 @@ bool reads(std::string_view model_type, std::string_view kind) {
 void refuse_unmodelled(JsonObject& json, std::string_view model_type) {
   const auto not_text = [&](const char* key, const char* kind) {
     refuse(json, key,
-           fmt::format("model_type '{}' is {}; only decoder transformers of text can be described",
+           fmt::format("model_type '{}' is {} that is not among those that are read: decoders of "
+                       "text, their hybrids (docs/hybrids.md) and, with encoders of images, some "
+                       "families (docs/vision.md)",
                        model_type, kind));
   };
   for (const auto& [name, kind] : kForeignModels) {

@@ -179,13 +179,14 @@ void read_layout(LaunchReader& reader, LaunchRun& run) {
 }
 
 void write_virtual(const LaunchRun& run, LaunchWriter& out) {
-  if (run.parallelism.virtual_stages > 1 && run.parallelism.chunk_layers.empty()) {
+  if (run.parallelism.virtual_stages > 1 && run.parallelism.chunk_layers.empty() &&
+      hybrid_letters(run).empty()) {
     out.whole("num-virtual-stages-per-pipeline-rank", run.parallelism.virtual_stages);
   }
 }
 
 void write_layout(const LaunchRun& run, LaunchWriter& out) {
-  if (!run.parallelism.chunk_layers.empty()) {
+  if (!run.parallelism.chunk_layers.empty() && hybrid_letters(run).empty()) {
     out.text("pipeline-model-parallel-layout",
              pipeline_layout(run.parallelism.chunk_layers, run.model.multi_token_prediction));
   }
@@ -322,6 +323,7 @@ std::vector<LaunchRow> megatron_rows() {  // NOLINT(readability-function-size): 
   std::vector<LaunchRow> rows{
       ruled({"nnodes", "nproc-per-node"}, {"cluster.nodes"}, read_world, write_world),
       {{"num-layers", "encoder-num-layers"}, {"model.layers"}, kLayers},
+      hybrid_row(),
       {{"hidden-size"}, {"model.hidden"}, kHidden},
       {{"num-attention-heads"}, {"model.heads"}, kHeads},
       key_value_heads_row(spell),
@@ -338,6 +340,7 @@ std::vector<LaunchRow> megatron_rows() {  // NOLINT(readability-function-size): 
       ruled({"window-size", "window-attn-skip-freq"}, {"model.window", "model.window_period"},
             read_window, write_window),
       experts_row(spell, "num-experts"),
+      latent_experts_row(),
       {{"moe-router-topk"}, {"model.moe.top_k"}, kTopK},
       {{"moe-router-num-groups"}, {"model.moe.routing_groups"}, kRoutingGroups},
       {{"moe-router-group-topk"}, {"model.moe.group_limit"}, kGroupLimit, 0},

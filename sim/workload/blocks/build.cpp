@@ -60,6 +60,9 @@ class GraphBuilder {
          layer_runs(input_.model, input_.parallelism, 0, input_.model.layers)) {
       intern_layer(run.kind);
     }
+    if (input_.model.multi_token_prediction > 0) {
+      intern_layer(prediction_kind(input_.model, input_.parallelism));
+    }
     if (shards_weights()) {
       await_weights_ = intern(await_parameters(input_, 0, 1, {}));
     }
@@ -161,7 +164,7 @@ class GraphBuilder {
     blocks.leave_forward = {intern("head forward", [&] { return head_forward(input_); })};
     blocks.enter_backward = {intern("head backward", [&] { return head_backward(input_); })};
     for (int i = 0; i < input_.model.multi_token_prediction; ++i) {
-      const LayerBlocks& layer = layers_.at(last_layer_kind(input_.model, input_.parallelism));
+      const LayerBlocks& layer = layers_.at(prediction_kind(input_.model, input_.parallelism));
       const std::vector<int> forward{
           intern("prediction forward", [&] { return prediction_forward(input_); }), layer.forward,
           blocks.leave_forward.front()};

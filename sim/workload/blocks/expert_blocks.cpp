@@ -17,14 +17,15 @@ using core::Kernel;
 /// and by the balance loss, and leave probabilities and a map.
 constexpr double kRoutingBytes = 24;
 
-double times_hidden(const RankShape& rank, double rows) {
-  return rows * static_cast<double>(rank.hidden);
+/// Elements of rows as experts read and write them.
+double elements_of(const ExpertShape& shape, double rows) {
+  return rows * static_cast<double>(shape.width);
 }
 
 /// Softmax, top-k, counts and maps are small kernels of their own.
 Kernel routing(const ExpertShape& shape, const FrameworkSpec& framework) {
   const std::int64_t launches = framework.fuses_elementwise() ? 4 : 12;
-  const double scores = static_cast<double>(shape.tokens) * static_cast<double>(shape.experts);
+  const double scores = static_cast<double>(shape.tokens) * static_cast<double>(shape.scored);
   Kernel kernel = memory_kernel("routing", kRoutingBytes * scores / static_cast<double>(launches));
   kernel.count = launches;
   return kernel;
@@ -46,15 +47,15 @@ void write_bias(BlockWriter& writer, const BlockInput& input, double bytes, int 
   }
   const ExpertShape& shape = *input.experts;
   const std::int64_t launches = kernels * shape.local_experts + 2;
-  const double elements = times_hidden(input.shape, shape.rows());
+  const double elements = elements_of(shape, shape.rows());
   Kernel kernel = memory_kernel("expert bias", bytes * elements / static_cast<double>(launches));
   kernel.count = launches;
   writer.compute(kernel);
 }
 
-/// Reads some rows of the residual stream's width and writes others.
-Kernel move_rows(const RankShape& rank, const char* name, double read, double written) {
-  return memory_kernel(name, rank.element * times_hidden(rank, read + written));
+/// Reads some rows of the experts' width and writes others.
+Kernel move_rows(const BlockInput& input, const char* name, double read, double written) {
+  return memory_kernel(name, input.shape.element * elements_of(*input.experts, read + written));
 }
 
 /// Rows of experts are copied to aligned groups before narrow products and back after them; groups
@@ -65,7 +66,7 @@ void write_padding(BlockWriter& writer, const BlockInput& input) {
   if (narrow(input.shape.linear) && input.training.framework.padded_expert_rows &&
       !input.model.moe->padded) {
     const double rows = input.experts->rows();
-    writer.compute(move_rows(input.shape, "pad rows", rows, rows));
+    writer.compute(move_rows(input, "pad rows", rows, rows));
   }
 }
 
@@ -94,7 +95,7 @@ std::vector<int> start_exchange(BlockWriter& writer,
   if (shape.expert_parallel == 1) {
     return {};
   }
-  const DispatchBytes bytes = dispatch_bytes(shape, input.shape.hidden, exchange.element);
+  const DispatchBytes bytes = dispatch_bytes(shape, exchange.element);
   const auto start = [&](Group group, Bytes size) {
     return writer.start(exchange_kind(shape, exchange.way), group, Activity::expert, size,
                         exchange.name);
@@ -114,7 +115,7 @@ void join_all(BlockWriter& writer, const std::vector<int>& transfers) {
 /// An exchange that what follows waits for.
 void write_exchange(BlockWriter& writer, const BlockInput& input, const Exchange& exchange) {
   const ExpertShape& shape = *input.experts;
-  const DispatchBytes bytes = dispatch_bytes(shape, input.shape.hidden, exchange.element);
+  const DispatchBytes bytes = dispatch_bytes(shape, exchange.element);
   if (shape.expert_parallel > 1 && bytes.rail == Bytes(0)) {
     writer.collective(exchange_kind(shape, exchange.way), Group::expert, Activity::expert,
                       bytes.group, exchange.name);
@@ -128,7 +129,7 @@ void write_exchange(BlockWriter& writer, const BlockInput& input, const Exchange
 Bytes shared_rows(const RankShape& rank, const ExpertShape& shape) {
   const bool tokens = shape.dispatch == ExpertDispatch::all_gather;
   const double rows = tokens ? shape.sent() * shape.expert_tensor : shape.rows();
-  return Bytes(rank.element * times_hidden(rank, rows));
+  return Bytes(rank.element * elements_of(shape, rows));
 }
 
 /// Between arrays of tokens and of rows in the order of experts: on the sender's side where a copy
@@ -173,8 +174,9 @@ void write_permutation(BlockWriter& writer,
   const bool fused = input.training.framework.fused_permute;
   const Moved moved = fused ? Moved{e, e, 1} : unfused;
   const Permutation p = permutation(*input.experts);
-  const double bytes = times_hidden(input.shape, moved.a_row * p.rows + moved.a_token * p.tokens);
-  const double scattered = times_hidden(input.shape, moved.scattered * p.rows);
+  const ExpertShape& shape = *input.experts;
+  const double bytes = elements_of(shape, moved.a_row * p.rows + moved.a_token * p.tokens);
+  const double scattered = elements_of(shape, moved.scattered * p.rows);
   Kernel kernel = memory_kernel(name, bytes / moved.kernels);
   kernel.count = moved.kernels;
   kernel.pace = bytes / (bytes - scattered + scattered / kScatteredPace);
@@ -205,7 +207,7 @@ void scatter(BlockWriter& writer,
   if (!shape.sorted_by_sender()) {
     write_permutation(writer, input, "permute", unfused);
   } else if (sorts_arrivals(shape)) {
-    writer.compute(move_rows(input.shape, "sort by expert", shape.rows(), shape.rows()));
+    writer.compute(move_rows(input, "sort by expert", shape.rows(), shape.rows()));
   }
 }
 
@@ -220,7 +222,7 @@ void gather(BlockWriter& writer,
   if (!shape.sorted_by_sender()) {
     write_permutation(writer, input, "unpermute", unfused);
   } else if (sorts_arrivals(shape)) {
-    writer.compute(move_rows(input.shape, "sort by rank", shape.rows(), shape.rows()));
+    writer.compute(move_rows(input, "sort by rank", shape.rows(), shape.rows()));
   }
   if (shape.expert_tensor > 1) {
     writer.collective(CollectiveKind::reduce_scatter, Group::expert_tensor, Activity::expert,
@@ -233,7 +235,17 @@ void gather(BlockWriter& writer,
     write_permutation(writer, input, "unpermute", unfused);
   } else if (shape.dispatch == ExpertDispatch::deduplicated) {
     const auto tokens = static_cast<double>(shape.tokens);
-    writer.compute(move_rows(input.shape, "add copies", shape.sent(), tokens));
+    writer.compute(move_rows(input, "add copies", shape.sent(), tokens));
+  }
+}
+
+/// Experts that do nothing add the token itself to the sum over its experts, times what the router
+/// gave them. Forward token and sum are read and the sum written; backward the gradient and the
+/// token for the router's, and the token's own gradient is read and written.
+void write_nulls(BlockWriter& writer, const BlockInput& input, double rows) {
+  if (input.experts->nulls > 0) {
+    const auto tokens = static_cast<double>(input.experts->tokens);
+    writer.compute(move_rows(input, "null experts", (rows - 1) * tokens, tokens));
   }
 }
 
@@ -296,17 +308,20 @@ ExpertLinears expert_linears(const ModelSpec& model,
   const std::int64_t gates = model.gated_mlp ? 2 : 1;
   const std::int64_t launches = framework.grouped_launch ? 1 : shape.local_experts;
   ExpertLinears linears;
-  linears.router = {"router", shape.tokens, shape.experts, rank.hidden, rank.wide};
+  linears.router = {"router", shape.tokens, shape.scored, rank.hidden, rank.wide};
+  linears.down = {"latent down", shape.tokens, shape.latent, rank.hidden, rank.linear};
+  linears.up = {"latent up", shape.tokens, rank.hidden, shape.latent, rank.linear};
   linears.in = {"experts in", shape.rows_each, gates * shape.ffn,
-                rank.hidden,  rank.linear,     shape.local_experts,
+                shape.width,  rank.linear,     shape.local_experts,
                 true,         launches};
-  linears.out = {"experts out", shape.rows_each,     rank.hidden, shape.ffn,
+  linears.out = {"experts out", shape.rows_each,     shape.width, shape.ffn,
                  rank.linear,   shape.local_experts, true,        launches};
   linears.shared_in = {"shared experts in", rank.tokens, gates * shape.shared_ffn, rank.hidden,
                        rank.linear};
   linears.shared_out = {"shared experts out", rank.tokens, rank.hidden, shape.shared_ffn,
                         rank.linear};
-  for (Linear* linear : {&linears.in, &linears.out, &linears.shared_in, &linears.shared_out}) {
+  for (Linear* linear : {&linears.in, &linears.out, &linears.shared_in, &linears.shared_out,
+                         &linears.down, &linears.up}) {
     set_scaling(rank, *linear);
   }
   return linears;
@@ -339,6 +354,9 @@ void write_experts_forward(BlockWriter& writer,
     start_exchange(writer, input, {Way::home, e, "combine"});
   }
   const bool beside = framework.expert_overlap;
+  if (shape.latent > 0) {
+    writer.compute(forward_product(linears.down));
+  }
   scatter(writer, input, {Way::there, framework.dispatch_bytes, beside ? nullptr : "dispatch"},
           {e, e, 1});
   write_padding(writer, input);
@@ -350,6 +368,10 @@ void write_experts_forward(BlockWriter& writer,
   write_bias(writer, input, kBiasForward, 2);
   write_padding(writer, input);
   gather(writer, input, {Way::home, e, beside ? nullptr : "combine"}, unpermute_bytes(e));
+  write_nulls(writer, input, 3);
+  if (shape.latent > 0) {
+    writer.compute(forward_product(linears.up));
+  }
 }
 
 void write_experts_backward(BlockWriter& writer,
@@ -362,7 +384,11 @@ void write_experts_backward(BlockWriter& writer,
   const bool chain = mode.passes();
   const bool beside = framework.expert_overlap;
   std::vector<int> combine;
+  if (shape.latent > 0) {
+    write_product_backward(writer, linears.up, mode);
+  }
   if (chain) {
+    write_nulls(writer, input, 4);
     if (beside) {
       combine = start_exchange(writer, input, {Way::there, e, "combine gradient"});
     }
@@ -386,6 +412,9 @@ void write_experts_backward(BlockWriter& writer,
     write_padding(writer, input);
     gather(writer, input, {Way::home, e, beside ? nullptr : "dispatch gradient"},
            permute_gradient_bytes(e));
+  }
+  if (shape.latent > 0) {
+    write_product_backward(writer, linears.down, mode);
   }
   write_shared_backward(writer, input, linears, mode);
   writer.replay(framework.attention_graphs);

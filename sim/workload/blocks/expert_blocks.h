@@ -8,9 +8,12 @@
 
 namespace headway::workload {
 
-/// Linear layers of a mixture on one rank; the routed ones have one group for each local expert.
+/// Linear layers of a mixture on one rank; the routed ones have one group for each local expert. Of
+/// latent experts: tokens' way to their width before the exchange and back after it, which each
+/// tensor rank holds whole and applies to its own tokens (Megatron-Core: parallel_mode
+/// "duplicated"); else empty.
 struct ExpertLinears {
-  Linear router, in, out, shared_in, shared_out;
+  Linear router, in, out, shared_in, shared_out, down, up;
 };
 ExpertLinears expert_linears(const ModelSpec& model,
                              const RankShape& rank,

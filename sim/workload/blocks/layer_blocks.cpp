@@ -294,7 +294,7 @@ void write_first_half_backward(BlockWriter& writer,
 /// The input of a layer's blocks with the shape of its kind.
 BlockInput of_kind(const BlockInput& input, const LayerKind& kind) {
   BlockInput own = input;
-  own.shape = rank_shape(input.model, input.training, input.parallelism, kind.windowed);
+  own.shape = rank_shape(input.model, input.training, input.parallelism, kind);
   own.learning = kind.learning;
   return own;
 }

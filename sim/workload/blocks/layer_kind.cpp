@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "sim/workload/mixer/mixer_problems.h"
+
 namespace headway::workload {
 
 namespace {
@@ -65,8 +67,23 @@ bool all_alike(const ModelSpec& model, const ParallelismSpec& parallelism) {
   const bool recomputed = parallelism.recompute == Recompute::none ||
                           (parallelism.chunk_recompute.empty() &&
                            parallelism.recompute_layers == parallelism.recompute_period);
-  return model.layer_pattern.size() <= 1 && mixtures && model.window_period <= 1 &&
+  const bool indexed = !model.sparse || model.sparse->period == 1;
+  return model.layer_pattern.size() <= 1 && mixtures && indexed && model.window_period <= 1 &&
          (!model.frozen || model.frozen->layers == 0) && recomputed;
+}
+
+/// Whether sparse attention of a layer has no indexer.
+bool reuses(const SparseAttentionSpec& sparse, int layer) {
+  return layer > sparse.leading_layers && (layer - sparse.leading_layers) % sparse.period != 0;
+}
+
+/// Whether a model has no layer of two halves.
+bool halves_alone(const ModelSpec& model) {
+  const auto& pattern = model.layer_pattern;
+  return !pattern.empty() && std::none_of(pattern.begin(), pattern.end(), [](LayerContent one) {
+    return one == LayerContent::attention || one == LayerContent::mixer ||
+           one == LayerContent::both;
+  });
 }
 
 }  // namespace
@@ -86,12 +103,20 @@ LayerKind layer_kind(const ModelSpec& model, const ParallelismSpec& parallelism,
       model.window_period > 1 && layer % model.window_period == model.window_period - 1;
   kind.windowed = model.window > 0 && !full && kind.attends();
   kind.learning = layer_learning(model, layer);
+  kind.reuses = model.sparse && kind.attends() && reuses(*model.sparse, layer);
   kind.keeps = parallelism.recompute != Recompute::none && !recomputes(parallelism, layer);
   return kind;
 }
 
-LayerKind last_layer_kind(const ModelSpec& model, const ParallelismSpec& parallelism) {
-  return layer_kind(model, parallelism, model.layers - 1);
+LayerKind prediction_kind(const ModelSpec& model, const ParallelismSpec& parallelism) {
+  LayerKind kind = layer_kind(model, parallelism, model.layers - 1);
+  kind.reuses = false;
+  if (halves_alone(model) && has_attention(model)) {
+    kind.mixing = Mixing::attention;
+    kind.experts = model.moe.has_value();
+    kind.mlp = kind.experts || model.ffn > 0;
+  }
+  return kind;
 }
 
 std::vector<LayerRun> layer_runs(const ModelSpec& model,
@@ -114,7 +139,7 @@ std::vector<LayerRun> layer_runs(const ModelSpec& model,
 }
 
 std::string kind_name(const LayerKind& kind) {
-  std::string name = kind.windowed ? "window " : "";
+  std::string name = kind.windowed ? "window " : kind.reuses ? "reusing " : "";
   name += kind.mixing == Mixing::mixer  ? (kind.mlp ? "mixer " : "single mixer ")
           : kind.mixing == Mixing::both ? "hybrid "
                                         : "";

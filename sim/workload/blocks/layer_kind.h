@@ -22,6 +22,7 @@ struct LayerKind {
   Mixing mixing = Mixing::attention;
   bool mlp = true;  ///< has a second half: an MLP or experts
   Learning learning = Learning::weights;
+  bool reuses = false;  ///< sparse attention takes the keys that a layer before chose
   [[nodiscard]] bool attends() const {
     return mixing == Mixing::attention || mixing == Mixing::both;
   }
@@ -43,8 +44,10 @@ struct LayerRun {
 /// `chunk_recompute` the first layers of each chunk recompute.
 LayerKind layer_kind(const ModelSpec& model, const ParallelismSpec& parallelism, int layer);
 
-/// The kind that multi-token prediction repeats: that of the model's last layer.
-LayerKind last_layer_kind(const ModelSpec& model, const ParallelismSpec& parallelism);
+/// The kind that multi-token prediction repeats: that of the model's last layer, with an indexer of
+/// its own (GLM-5.2). Where the pattern has single halves alone: attention and, where the model has
+/// any, experts (Nemotron 3 Super: "*E"), else the MLP.
+LayerKind prediction_kind(const ModelSpec& model, const ParallelismSpec& parallelism);
 
 /// Layers first .. first + count - 1 as runs of equal ones, in the order of the model.
 std::vector<LayerRun> layer_runs(const ModelSpec& model,

@@ -66,7 +66,7 @@ void exchange_index_keys(BlockWriter& writer,
 
 void write_indexer_forward(BlockWriter& writer, const BlockInput& input) {
   const RankShape& shape = input.shape;
-  if (!shape.sparse) {
+  if (!shape.sparse || !shape.sparse->indexer) {
     return;
   }
   const SparseShape& sparse = *shape.sparse;
@@ -198,7 +198,7 @@ void write_indexer_backward(BlockWriter& writer,
                             const BlockInput& input,
                             const BackwardMode& mode) {
   const RankShape& shape = input.shape;
-  if (!shape.sparse) {
+  if (!shape.sparse || !shape.sparse->indexer) {
     return;
   }
   const SparseShape& sparse = *shape.sparse;

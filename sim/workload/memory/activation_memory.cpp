@@ -62,7 +62,7 @@ double exchange_buffers(const RankShape& shape) {
     case ContextKind::all_gather:
       return shape.native ? native_buffers(shape)
                           : 2.0 * shape.context * gathered_block(shape).si() +
-                                (shape.sparse ? gathered_index_keys(shape) : 0.0);
+                                (shape.sparse && shape.sparse->indexer ? gathered_index_keys(shape) : 0.0);
     case ContextKind::all_to_all:
       return std::max(shape.element * shape.query_elements(), exchanged_keys(shape).si());
   }
@@ -90,20 +90,24 @@ struct CountedLayer {
 };
 
 /// What sparse attention keeps beside the compressed form: each head's queries before they are
-/// absorbed, its values as the projection's operand, the indexer's queries, key and weights, the
-/// chosen keys' numbers; over context ranks keys and index keys of whole sequences, as gathered.
+/// absorbed, its values as the projection's operand; of an indexer its queries, key and weights and
+/// the chosen keys' numbers, which layers that share them read too; over context ranks keys and
+/// index keys of whole sequences, as gathered.
 double kept_by_sparse(const RankShape& shape, bool core_again) {
   if (!shape.sparse) {
     return 0;
   }
   const SparseShape& sparse = *shape.sparse;
   const bool gathers = shape.context > 1 && !core_again;
-  return shape.element *
-             tokens_times(shape, shape.heads * shape.no_rope_dim + sparse.heads * sparse.dim +
-                                     shape.context * sparse.dim + sparse.heads) +
+  const double indexer =
+      sparse.indexer
+          ? shape.element * tokens_times(shape, sparse.heads * sparse.dim +
+                                                    shape.context * sparse.dim + sparse.heads) +
+                4.0 * tokens_times(shape, sparse.top_k)
+          : 0.0;
+  return shape.element * tokens_times(shape, shape.heads * shape.no_rope_dim) +
          (gathers ? shape.context * gathered_block(shape).si() : 0.0) +
-         operand_bytes(shape.linear) * tokens_times(shape, shape.projection_width()) +
-         4.0 * tokens_times(shape, sparse.top_k);
+         operand_bytes(shape.linear) * tokens_times(shape, shape.projection_width()) + indexer;
 }
 
 /// Kept bytes of attention: input of the matrices, queries, keys, values, output, masks,
@@ -178,16 +182,20 @@ double mlp_input(const CountedLayer& layer) {
   return element * (layer.experts ? layer.rank.split_stream() : layer.rank.column_input());
 }
 
-/// Tokens that arrived at the experts of this rank, and the router's fp32 probabilities and map of
-/// choices.
+/// Tokens that arrived at the experts of this rank, the router's fp32 probabilities and map of
+/// choices, and of latent experts the sum that is projected back.
 double kept_by_routing(const CountedLayer& layer) {
   const ExpertShape& experts = *layer.experts;
   const double operand = layer.operand();
-  double bytes = 5.0 * static_cast<double>(experts.tokens * experts.experts);
+  double bytes = 5.0 * static_cast<double>(experts.tokens * experts.scored);
   if (layer.inputs.experts) {
-    bytes += operand * experts.rows() * static_cast<double>(layer.rank.hidden);
+    bytes += operand * experts.rows() * static_cast<double>(experts.width);
   }
-  if (experts.shared_ffn > 0 && layer.inputs.all_weights && narrow(layer.rank.linear)) {
+  const bool reads = experts.shared_ffn > 0 || experts.latent > 0;
+  if (layer.inputs.all_weights) {
+    bytes += operand * static_cast<double>(experts.tokens * experts.latent);
+  }
+  if (reads && layer.inputs.all_weights && narrow(layer.rank.linear)) {
     bytes += operand * layer.rank.split_stream();
   }
   return bytes;
@@ -330,7 +338,7 @@ double mlp_gradients(const CountedLayer& layer) {
   double bytes = element * (1.0 + gates(layer.model)) * activation_elements(layer);
   if (layer.experts) {
     const double rows = layer.experts->rows() + layer.experts->sent();
-    bytes += element * rows * static_cast<double>(layer.rank.hidden);
+    bytes += element * rows * static_cast<double>(layer.experts->width);
   }
   return bytes;
 }
@@ -344,7 +352,7 @@ double attention_gradients(const CountedLayer& layer) {
   double bytes = shape.element * (shape.output_elements() + shape.query_elements()) +
                  key_value_block(shape).si();
   bytes += shape.attention_gate ? shape.element * shape.output_elements() : 0.0;
-  if (shape.sparse) {  // fp32 scores of the indexer, forward
+  if (shape.sparse && shape.sparse->indexer) {  // fp32 scores of the indexer, forward
     bytes += 4.0 * static_cast<double>(shape.tokens) * shape.sparse->all_keys;
   }
   bytes += native_gradients(shape);
@@ -361,7 +369,7 @@ CountedLayer counted_layer(const ModelSpec& model,
                            const LayerKind& kind) {
   CountedLayer layer{model,
                      in_its_format(training).framework,
-                     rank_shape(model, training, parallelism, kind.windowed),
+                     rank_shape(model, training, parallelism, kind),
                      {},
                      remade(training.framework, parallelism, kind),
                      kind,

@@ -55,11 +55,14 @@ class Liveness {
       sent_ = shape_.element * shape_.split_stream();
       sent_images_ = images_;
     }
+    const auto bytes_of = [&](const LayerKind& kind) -> LayerBytes {
+      return {saved_per_layer(model, training, parallelism, kind).si(),
+              backward_working_set(model, training, parallelism, kind).si()};
+    };
     for (const LayerRun& run : layer_runs(model, parallelism, 0, model.layers)) {
-      layers_[run.kind] = {saved_per_layer(model, training, parallelism, run.kind).si(),
-                           backward_working_set(model, training, parallelism, run.kind).si()};
+      layers_[run.kind] = bytes_of(run.kind);
     }
-    prediction_ = layers_.at(last_layer_kind(model, parallelism));
+    prediction_ = bytes_of(prediction_kind(model, parallelism));
     prediction_.kept += kept_by_prediction(shape_);
   }
 

@@ -8,6 +8,7 @@
 
 #include "sim/workload/blocks/kernels.h"
 #include "sim/workload/closed_form.h"
+#include "sim/workload/expert_shape.h"
 #include "sim/workload/memory/optimizer_state.h"
 #include "sim/workload/mixer/mixer_shape.h"
 #include "sim/workload/native/native_sparse.h"
@@ -35,7 +36,7 @@ class MatrixList {
   std::vector<OwnedMatrices> list_;
 };
 
-void add_latent(MatrixList& list, const ModelSpec& model, int t) {
+void add_latent(MatrixList& list, const ModelSpec& model, int t, bool indexer) {
   const LatentAttentionSpec& latent = *model.latent;
   const std::int64_t h = model.hidden;
   const std::int64_t heads = model.heads / t;
@@ -45,7 +46,7 @@ void add_latent(MatrixList& list, const ModelSpec& model, int t) {
   list.add(latent.key_value_rank + latent.rope_dim, h);
   list.add(heads * (latent.no_rope_dim + latent.value_dim), latent.key_value_rank);
   list.add(h, heads * latent.value_dim);
-  if (model.sparse) {
+  if (model.sparse && indexer) {
     list.add(std::int64_t{model.sparse->index_heads} * model.sparse->index_dim, latent.query_rank);
     list.add(model.sparse->index_dim, h);
     list.add(model.sparse->index_heads, h);
@@ -69,9 +70,9 @@ void add_native(MatrixList& list, const ModelSpec& model, int t) {
   }
 }
 
-void add_attention(MatrixList& list, const ModelSpec& model, int t) {
+void add_attention(MatrixList& list, const ModelSpec& model, int t, bool indexer) {
   if (model.latent) {
-    add_latent(list, model, t);
+    add_latent(list, model, t, indexer);
     return;
   }
   if (model.native_sparse) {
@@ -107,9 +108,12 @@ void add_mixture(MatrixList& list, const ModelSpec& model, const ParallelismSpec
   const std::int64_t gates = model.gated_mlp ? 2 : 1;
   const std::int64_t width = moe.ffn / parallelism.expert_tensor;
   const std::int64_t held = moe.experts / parallelism.expert;
-  list.add(gates * width, h, held, true);
-  list.add(h, width, held, true);
-  list.add(moe.experts, h);
+  const std::int64_t inputs = routed_width(model);
+  list.add(gates * width, inputs, held, true);
+  list.add(inputs, width, held, true);
+  list.add(scored_experts(moe), h);
+  list.add(moe.latent, h);
+  list.add(h, moe.latent);
   const std::int64_t shared = std::int64_t{moe.shared_experts} * moe.ffn / parallelism.tensor;
   list.add(gates * shared, h);
   list.add(h, shared);
@@ -127,7 +131,7 @@ std::vector<OwnedMatrices> layer_matrices(const ModelSpec& model,
   const int t = parallelism.tensor;
   MatrixList list;
   if (kind.attends()) {
-    add_attention(list, model, t);
+    add_attention(list, model, t, !kind.reuses);
   }
   if (kind.mixes() && model.mixer) {
     add_mixer(list, model, t);
@@ -157,7 +161,7 @@ std::vector<OwnedMatrices> stage_matrices(const ModelSpec& model,
       add(run.kind, run.layers);
     }
     if (chunk.head && model.multi_token_prediction > 0) {
-      add(last_layer_kind(model, parallelism), model.multi_token_prediction);
+      add(prediction_kind(model, parallelism), model.multi_token_prediction);
       found[{false, {model.hidden, 2 * model.hidden / parallelism.tensor}}] +=
           model.multi_token_prediction;
     }

@@ -56,10 +56,10 @@ double attention_per_rank(const ModelSpec& model, int tensor) {
   return h * (columns + query_width) + (model.biases ? columns : 0.0);
 }
 
-/// An MLP of `width` columns on this rank, and the biases of its columns.
-double mlp_per_rank(const ModelSpec& model, double width, bool biases) {
+/// An MLP of `width` columns between `inputs` wide rows on this rank, and the biases of its columns.
+double mlp_per_rank(const ModelSpec& model, double width, double inputs, bool biases) {
   const double columns = (model.gated_mlp ? 2.0 : 1.0) * width;
-  return model.hidden * (columns + width) + (biases ? columns : 0.0);
+  return inputs * (columns + width) + (biases ? columns : 0.0);
 }
 
 RankParameters mixture_per_rank(const ModelSpec& model, const ParallelismSpec& parallelism) {
@@ -69,9 +69,10 @@ RankParameters mixture_per_rank(const ModelSpec& model, const ParallelismSpec& p
   const double shared = static_cast<double>(moe.shared_experts) * moe.ffn / parallelism.tensor;
   // Row biases of routed experts are whole on each of an expert's ranks.
   const bool biases = expert_biases(model);
-  const double row_bias = biases ? model.hidden : 0.0;
-  return {shared > 0 ? mlp_per_rank(model, shared, biases) : 0.0,
-          held * (mlp_per_rank(model, width, biases) + row_bias)};
+  const double inputs = routed_width(model);
+  const double row_bias = biases ? inputs : 0.0;
+  return {shared > 0 ? mlp_per_rank(model, shared, model.hidden, biases) : 0.0,
+          held * (mlp_per_rank(model, width, inputs, biases) + row_bias)};
 }
 
 }  // namespace
@@ -87,12 +88,15 @@ double replicated_parameters(const ModelSpec& model, const LayerKind& kind) {
   }
   if (kind.experts) {
     const int shared_rows = expert_biases(model) ? model.moe->shared_experts : 0;
-    whole += static_cast<double>(model.hidden) * (shared_rows + model.moe->experts);
+    const int latent = model.moe->latent;
+    whole += static_cast<double>(model.hidden) *
+             (shared_rows + scored_experts(*model.moe) + 2.0 * latent);
+    whole += model.biases && latent > 0 ? static_cast<double>(model.hidden) + latent : 0.0;
   }
   if (model.latent && kind.attends()) {
     const double ranks = model.latent->query_rank + model.latent->key_value_rank;
     whole += model.hidden * (ranks + model.latent->rope_dim) + ranks;  // matrices and norms
-    if (model.sparse) {
+    if (model.sparse && !kind.reuses) {
       const SparseAttentionSpec& sparse = *model.sparse;
       whole +=
           static_cast<double>(model.latent->query_rank) * sparse.index_heads * sparse.index_dim +
@@ -116,7 +120,8 @@ RankParameters layer_parameters_per_rank(const ModelSpec& model,
   if (kind.experts) {
     layer += mixture_per_rank(model, parallelism);
   } else if (kind.mlp) {
-    layer.shared += mlp_per_rank(model, static_cast<double>(model.ffn) / t, model.biases);
+    layer.shared +=
+        mlp_per_rank(model, static_cast<double>(model.ffn) / t, model.hidden, model.biases);
   }
   return layer;
 }
@@ -137,7 +142,7 @@ RankParameters prediction_parameters_per_rank(const ModelSpec& model,
     return {};
   }
   RankParameters module =
-      layer_parameters_per_rank(model, parallelism, last_layer_kind(model, parallelism));
+      layer_parameters_per_rank(model, parallelism, prediction_kind(model, parallelism));
   const double h = model.hidden;
   module.shared += 2.0 * h * h / parallelism.tensor + 3.0 * norm_parameters(model);
   RankParameters all = model.multi_token_prediction * module;

@@ -102,7 +102,7 @@ void check_parts(MixerComplaints& c, const PatternWords& words) {
                     "simulated",
                     model.name));
   }
-  const LayerKind last = last_layer_kind(model, {});
+  const LayerKind last = prediction_kind(model, {});
   if (model.multi_token_prediction > 0 && (last.mixing != Mixing::attention || !last.mlp)) {
     c.add(
         "model.multi_token_prediction",

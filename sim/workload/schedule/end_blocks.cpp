@@ -41,7 +41,7 @@ Block end_block(const BlockInput& input,
   if (last) {
     optimizer.replicated +=
         input.model.multi_token_prediction *
-        replicated_parameters(input.model, last_layer_kind(input.model, input.parallelism));
+        replicated_parameters(input.model, prediction_kind(input.model, input.parallelism));
   }
   const OptimizerState state = input.training.optimizer_state;
   if (owns_matrices(state)) {

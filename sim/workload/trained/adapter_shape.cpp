@@ -34,6 +34,7 @@ AdapterWidths adapter_widths(const ModelSpec& model, const ParallelismSpec& para
   if (model.moe) {
     widths.shared = static_cast<std::int64_t>(model.moe->shared_experts) * model.moe->ffn / t;
     widths.expert = model.moe->ffn;
+    widths.routed = routed_width(model);
     widths.local_experts = model.moe->experts / parallelism.expert;
   }
   return widths;
@@ -75,11 +76,11 @@ std::vector<Adapter> adapters_at(const ModelSpec& model,
       break;
     case AdapterPlace::experts_in:
       for (int i = 0; i < (model.gated_mlp ? 2 : 1); ++i) {
-        add(A::experts, widths.hidden, widths.expert);
+        add(A::experts, widths.routed, widths.expert);
       }
       break;
     case AdapterPlace::experts_out:
-      add(A::experts, widths.expert, widths.hidden);
+      add(A::experts, widths.expert, widths.routed);
       break;
   }
   return list;
@@ -124,7 +125,7 @@ RankParameters adapter_parameters_per_rank(const ModelSpec& model,
 
 double active_adapter_weights(const ModelSpec& model, const LayerKind& kind) {
   const RankParameters all = adapter_parameters_per_rank(model, {}, kind);
-  const double met = model.moe ? static_cast<double>(model.moe->top_k) / model.moe->experts : 0.0;
+  const double met = model.moe ? visited_experts(*model.moe) / model.moe->experts : 0.0;
   return all.shared + met * all.experts;
 }
 

@@ -48,6 +48,7 @@ struct AdapterWidths {
   std::int64_t hidden = 0, queries = 0, keys = 0;
   std::int64_t ffn = 0;                 ///< dense MLP
   std::int64_t shared = 0, expert = 0;  ///< shared experts, one routed expert
+  std::int64_t routed = 0;              ///< of what routed experts read and write
   std::int64_t local_experts = 0;       ///< routed ones on this rank
 };
 AdapterWidths adapter_widths(const ModelSpec& model, const ParallelismSpec& parallelism);

@@ -4,6 +4,7 @@
 
 #include "sim/workload/closed_form.h"
 #include "sim/workload/constants.h"
+#include "sim/workload/expert_shape.h"
 #include "sim/workload/trained/adapter_shape.h"
 #include "sim/workload/vision/encoder.h"
 
@@ -94,7 +95,8 @@ double widened_matrix(const ModelSpec& model) {
     return 0;
   }
   const double attended = static_cast<double>(model.heads) * model.head_dim;
-  const double expert = model.moe ? model.moe->ffn : 0;
+  const double expert =
+      model.moe ? static_cast<double>(model.moe->ffn) * routed_width(model) / model.hidden : 0.0;
   return 2.0 * model.hidden * std::max({attended, static_cast<double>(model.ffn), expert});
 }
 
