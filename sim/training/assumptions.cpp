@@ -13,6 +13,7 @@
 #include "sim/training/power/power_fit.h"
 #include "sim/workload/blocks/ring_blocks.h"
 #include "sim/workload/closed_form.h"
+#include "sim/workload/expert_shape.h"
 #include "sim/workload/layout.h"
 #include "sim/workload/number_formats.h"
 #include "sim/workload/preconditioner/preconditioner.h"

@@ -77,6 +77,22 @@ TEST(AnalyticTier, AgreesWithTheSimulationOfHybrids) {
   std::cout << agreement.text();
 }
 
+TEST(AnalyticTier, AgreesWithTheSimulationOfLatentAndNullExperts) {
+  std::mt19937 random(23);
+  Agreement agreement;
+  int narrow = 0, idle = 0;
+  while (agreement.compared() < 40) {
+    const auto layout = random_layout(random, add_other_experts);
+    if (layout && agreement.compare(*layout)) {
+      narrow += layout->scenario().model.moe->latent > 0 ? 1 : 0;
+      idle += layout->scenario().model.moe->null_experts > 0 ? 1 : 0;
+    }
+  }
+  EXPECT_GT(narrow, 10);
+  EXPECT_GT(idle, 10);
+  std::cout << agreement.text();
+}
+
 TEST(AnalyticTier, AgreesWithTheSimulationOfNativeSparseAttention) {
   std::mt19937 random(16);
   Agreement agreement;

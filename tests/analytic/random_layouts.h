@@ -92,6 +92,17 @@ inline void add_mixers(const Draw& pick, workload::ModelSpec& m) {
   }
 }
 
+/// Experts on a latent width, experts that do nothing, or both.
+inline void add_other_experts(const Draw& pick, workload::ModelSpec& m) {
+  m.moe.emplace();
+  m.moe->experts = 16;
+  m.moe->top_k = pick(2, 6);
+  m.moe->ffn = 2048;
+  m.moe->shared_experts = pick(0, 1);
+  m.moe->latent = pick(0, 1024, 2048);
+  m.moe->null_experts = m.moe->latent == 0 ? 8 : pick(0, 16);
+}
+
 /// Native sparse attention in all layers, with the paper's blocks or others.
 inline void add_native_attention(const Draw& pick, workload::ModelSpec& m) {
   m.biases = false;

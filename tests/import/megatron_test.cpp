@@ -76,6 +76,101 @@ TEST(MegatronArguments, OfMixtralNameWhatIsNotRead) {
   EXPECT_THAT(found.assumptions, Contains("Llama2Tokenizer has 32000 tokens"));
 }
 
+/// Nemotron 3 Super's arguments, but for the layers (NVIDIA/Megatron-LM,
+/// examples/post_training/modelopt/conf/nvidia/NVIDIA-Nemotron-3-Super-120B-A12B-BF16.sh).
+const std::string kSuper =
+    "--num-experts 512 --moe-router-topk 22 --moe-shared-expert-intermediate-size 5376\n"
+    "--moe-latent-size 1024 --is-hybrid-model --mamba-num-heads 128 --mamba-head-dim 64\n"
+    "--untie-embeddings-and-output-weights --disable-bias-linear --position-embedding-type none\n"
+    "--squared-relu --hidden-size 4096 --num-attention-heads 32 --group-query-attention\n"
+    "--num-query-groups 2 --ffn-hidden-size 2688 --kv-channels 128 --attention-dropout 0.0\n"
+    "--hidden-dropout 0.0 --bf16 --seq-length 8192 --max-position-embeddings 8192\n"
+    "--vocab-size 131072 --micro-batch-size 1 --global-batch-size 512 --nnodes 8\n"
+    "--nproc-per-node 8 ";
+
+// Fourteen letters of the model's; the width of experts is that of the MLP, which no layer has.
+TEST(MegatronArguments, OfAHybridAreReadByLetters) {
+  using L = workload::LayerContent;
+  const LaunchImport found = read_flags(
+      kSuper + "--hybrid-layer-pattern 'MEMEM*EMEMEM*E/*E/*E' --mtp-num-layers 2 --spec "
+               "megatron.core.models.hybrid.hybrid_layer_specs hybrid_stack_spec");
+  EXPECT_THAT(found.unknown, IsEmpty());
+  EXPECT_THAT(found.not_modelled, IsEmpty());
+  const workload::ModelSpec& model = found.run.model;
+  EXPECT_EQ(model.layers, 14);
+  EXPECT_EQ(model.layer_pattern,
+            (std::vector<L>{L::mixer_only, L::experts_only, L::mixer_only, L::experts_only,
+                            L::mixer_only, L::attention_only, L::experts_only}));
+  EXPECT_EQ(model.multi_token_prediction, 2);
+  ASSERT_TRUE(model.moe && model.mixer);
+  EXPECT_EQ(model.moe->latent, 1024);
+  EXPECT_EQ(model.moe->ffn, 2688);
+  EXPECT_EQ(model.moe->shared_experts, 2);
+  EXPECT_EQ(model.ffn, 0);
+  EXPECT_EQ(model.mixer->kind, workload::MixerKind::mamba2);
+  EXPECT_EQ(model.mixer->heads, 128);
+  EXPECT_EQ(model.mixer->value_dim, 64);
+  EXPECT_EQ(model.mixer->key_dim, 128);  // the framework's defaults
+  EXPECT_EQ(model.mixer->key_heads, 8);
+  EXPECT_EQ(model.mixer->chunk, 128);
+  EXPECT_FALSE(model.gated_mlp || model.rotary);
+  // The older spelling, and prediction modules of an argument of their own.
+  const LaunchImport older = read_flags(
+      kSuper + "--num-layers 14 --hybrid-override-pattern 'MEMEM*EMEMEM*E' --mtp-num-layers 2 "
+               "--mtp-hybrid-override-pattern '*E'");
+  EXPECT_EQ(older.run.model, model);
+}
+
+TEST(MegatronArguments, OfAHybridKeepItsDenseLayersAndItsStages) {
+  const LaunchRun run = read_flags(kSuper + "--pipeline-model-parallel-size 2 "
+                                            "--hybrid-layer-pattern 'M-M*|EM'")
+                            .run;
+  EXPECT_EQ(run.model.ffn, 2688);
+  EXPECT_EQ(run.parallelism.first_stage_layers, 4);
+  EXPECT_EQ(run.parallelism.last_stage_layers, 2);
+  const LaunchRun mixers =
+      read_flags(kSmall + "--hybrid-override-pattern 'M-M-M-M-' --disable-bias-linear").run;
+  EXPECT_EQ(mixers.model.mixer->heads, 2 * 1024 / 64);
+}
+
+TEST(MegatronArguments, OfAHybridWithoutItsLayersAreRefused) {
+  const std::string small = kSmall + "--disable-bias-linear ";
+  EXPECT_THAT(refusal(small + "--is-hybrid-model"),
+              HasSubstr("'is-hybrid-model' belongs to a hybrid of Mamba-2 and attention, and no "
+                        "'hybrid-layer-pattern' says which layer is what; write it as in M-M-M*-, "
+                        "or name the model (--model ENTRY)"));
+  EXPECT_THAT(refusal(small + "--mamba-head-dim 64"), HasSubstr("'mamba-head-dim' belongs to a"));
+  EXPECT_THAT(refusal(small + "--spec megatron.core.models.mamba.mamba_layer_specs x"),
+              HasSubstr("'spec' belongs to a hybrid"));
+  EXPECT_THAT(refusal(small + "--hybrid-layer-pattern 'MG'"),
+              HasSubstr("'G', a gated delta network, cannot be a layer of its own"));
+  EXPECT_THAT(refusal(small + "--hybrid-layer-pattern 'M*-/MM'"),
+              HasSubstr("a prediction module of this model can be attention and then an MLP ('*-')"));
+  EXPECT_THAT(refusal(small + "--hybrid-layer-pattern 'M-|M-|M*' --pipeline-model-parallel-size 2"),
+              HasSubstr("'|' cuts the pattern into 3 parts, which do not divide over 2 pipeline "
+                        "stages"));
+  EXPECT_THAT(refusal(small + "--moe-latent-size 512"),
+              HasSubstr("'moe-latent-size' has nothing that it applies to"));
+  EXPECT_THAT(refusal(small + "--hybrid-layer-pattern 'M-' --hybrid-override-pattern 'M-'"),
+              HasSubstr("'hybrid-override-pattern' and 'hybrid-layer-pattern' say the same"));
+}
+
+// What is written is read again as the same model and the same stages.
+TEST(MegatronArguments, OfAHybridAreWrittenAndReadAgain) {
+  for (const char* pattern : {"'MEMEM*EMEMEM*E/*E'", "'MEM|*EME|M'"}) {
+    const std::string stages =
+        std::string(pattern).find('|') == std::string::npos ? "" : " --pipeline-model-parallel-size 3";
+    const LaunchRun run = read_flags(kSuper + "--hybrid-layer-pattern " + pattern + stages).run;
+    const std::string text =
+        launch_text(LaunchSyntax::shell, write_launch(megatron_table(), run), {});
+    EXPECT_THAT(text, HasSubstr("--hybrid-layer-pattern"));
+    EXPECT_THAT(text, HasSubstr("--moe-latent-size 1024"));
+    const LaunchRun again = read_flags(text).run;
+    EXPECT_EQ(again.model, run.model) << text;
+    EXPECT_EQ(again.parallelism, run.parallelism) << text;
+  }
+}
+
 TEST(MegatronArguments, HaveTheFrameworksDefaults) {
   const LaunchRun run = read_flags(kSmall).run;
   EXPECT_EQ(run.model.ffn, 4096);

@@ -82,6 +82,32 @@ TEST(ExpertExchange, IsDearerBetweenNodesAndCheaperWithOneCopyANode) {
   EXPECT_NEAR(exposed(s) / nodes, workload::expected_places(*s.model.moe, 8) / (4 * fewer), 0.05);
 }
 
+// 1,024 of 4,096 columns travel; with as many experts that do nothing half of the rows do.
+TEST(ExpertExchange, IsOfTheLatentWidthAndOfExpertsWithWork) {
+  Scenario s = mixture(64);
+  const double whole = exposed(s);
+  s.model.moe->latent = 1024;
+  EXPECT_NEAR(exposed(s) / whole, 0.25, 0.05);
+  s.model.moe->latent = 0;
+  s.model.moe->null_experts = 64;
+  EXPECT_NEAR(exposed(s) / whole, 0.5, 0.05);
+}
+
+TEST(ExpertSteps, OfLatentAndNullExpertsFoldToTheSameTicks) {
+  Scenario s = mixture(8);
+  s.parallelism.tensor = 2;
+  s.parallelism.expert_tensor = 2;
+  s.model.moe->latent = 1024;
+  s.model.moe->null_experts = 32;
+  s.model.moe->shared_experts = 1;
+  s.model.multi_token_prediction = 1;
+  const auto checked = check(s);
+  const StepResult folded = simulate_step(checked, {.fold = true});
+  const StepResult unfolded = simulate_step(checked, {.fold = false});
+  EXPECT_EQ(folded.time, unfolded.time);
+  EXPECT_EQ(folded.result_digest, unfolded.result_digest);
+}
+
 TEST(ExpertExchange, GrowsWithTheLoadOfTheBusiestRank) {
   Scenario s = mixture(64);
   const double balanced = exposed(s);

@@ -4,6 +4,7 @@
 #include "sim/workload/blocks/build.h"
 #include "sim/workload/blocks/layer_blocks.h"
 #include "sim/workload/closed_form.h"
+#include "sim/workload/layout.h"
 #include "sim/workload/memory/activation_memory.h"
 #include "sim/workload/memory/rank_parameters.h"
 
@@ -117,6 +118,70 @@ TEST(SparseAttention, KeepsTheCompressedFormAndTheChoice) {
   const double expanded = 2 * 128.0 * (192 + 192 + 128 + 128);
   const double absorbed = 2 * 128.0 * (576 + 512 + 128 + 128);
   EXPECT_DOUBLE_EQ(sparse - dense, absorbed - expanded + 2 * (64.0 * 128 + 128 + 64) + 4 * 2048.0);
+}
+
+/// GLM-5.2's division: layers 0, 1, 2 have an indexer, then every fourth.
+ModelSpec sharing_indexers(ModelSpec model) {
+  model.sparse->period = 4;
+  model.sparse->leading_layers = 2;
+  return model;
+}
+
+// Of 61 layers 0, 1 and 2, 6, ..., 58 have an indexer: 2 + 15. A prediction module has its own.
+TEST(SharedIndexers, AreWeightsOfSomeLayersAlone) {
+  const double indexer = 1536.0 * 64 * 128 + 7168.0 * (128 + 64) + 2 * 128;
+  const ModelSpec model = sharing_indexers(deepseek_v32());
+  EXPECT_EQ(count_parameters(model).total(),
+            count_parameters(deepseek_v3()).total() + 17 * indexer);
+  EXPECT_EQ(count_parameters(model).prediction,
+            count_parameters(deepseek_v3()).prediction + indexer);
+  const LayerKind last = layer_kind(model, {}, 60);
+  EXPECT_TRUE(last.reuses);
+  EXPECT_EQ(layer_parameters_per_rank(model, split(8, 1), last).shared,
+            layer_parameters_per_rank(deepseek_v3(), split(8, 1), last).shared);
+}
+
+// Of six layers 0, 1 and 2 score keys; all six attend to those that were chosen.
+TEST(SharedIndexers, ScoreKeysForTheLayersBehindThem) {
+  const ModelSpec model = sharing_indexers(few_layers());
+  const ForwardFlops forward = forward_flops_per_token(model, 16384);
+  EXPECT_DOUBLE_EQ(forward.attention_core.si(),
+                   6 * 2 * 1920 * 2.0 * 128 * (576 + 512) + 3 * 2 * 8192 * 2.0 * 64 * 128);
+  const double tokens = 8.0 * 8192;
+  const StepGraph graph = build_step_graph(model, recipe(8192, 8), split(1, 1), 1, 8);
+  EXPECT_DOUBLE_EQ(kernel_traffic(graph, "index top-k"), 3 * tokens * 4.0 * (4096 + 2048));
+  const StepGraph all = build_step_graph(few_layers(), recipe(8192, 8), split(1, 1), 1, 8);
+  EXPECT_DOUBLE_EQ(kernel_traffic(graph, "index target"),
+                   kernel_traffic(all, "index target") / 2);
+  const TrainingSpec training = recipe(8192, 8);
+  ModelSpec mixtures = model;
+  mixtures.moe->leading_dense_layers = 0;
+  const auto kept_of_mixture = [&](int layer) {
+    return saved_per_layer(mixtures, training, split(1, 1), layer_kind(mixtures, {}, layer)).si() /
+           8192;
+  };
+  EXPECT_DOUBLE_EQ(kept_of_mixture(2) - kept_of_mixture(3),
+                   2 * (64.0 * 128 + 128 + 64) + 4 * 2048.0);
+}
+
+TEST(SharedIndexers, BeginEveryStage) {
+  const ModelSpec model = sharing_indexers(few_layers());
+  ParallelismSpec parallelism = split(1, 2);
+  const auto problem = layout_problem(model, parallelism);
+  ASSERT_TRUE(problem);
+  EXPECT_EQ(problem->path, "parallelism.pipeline");
+  EXPECT_EQ(problem->text,
+            "layer 3 begins a stage and attends to keys that the indexer of an earlier layer chose; "
+            "which they are is not sent to another stage: write chunk_layers that begin with layers "
+            "0 to 2 or with every 4th after it");
+  parallelism.chunk_layers = {2, 4};
+  EXPECT_FALSE(layout_problem(model, parallelism));
+  EXPECT_FALSE(layout_problem(few_layers(), split(1, 2)));
+  ModelSpec idle = few_layers();
+  idle.sparse->leading_layers = 1;
+  EXPECT_EQ(texts(unsupported(idle, recipe(4096, 8), split(1, 1))),
+            std::vector<std::string>{"each layer of model 'DeepSeek-V3' has an indexer; "
+                                     "leading_layers belongs to a 'period' of 2 or more"});
 }
 
 TEST(SparseAttention, IsRefusedWhereItIsNotKnown) {

@@ -127,7 +127,8 @@ void read_longcat(JsonObject& json, ModelSpec& model) {
                   "prediction layers with a dense MLP beside a mixture in the model's own are not "
                   "modelled; leave the key out");
   }
-  json.pass_over({"num_hidden_layers"});  // twice num_layers, where transformers wrote the file
+  // Twice num_layers, where transformers wrote the file; latent attention, as its ranks say.
+  json.pass_over({"num_hidden_layers", "attention_method"});
   json.remark(
       "each layer is read as five halves one after another (attention, experts, MLP, attention, "
       "MLP): that its experts run beside the rest (the shortcut) is not modelled, so a step is "
