@@ -911,6 +911,11 @@ class SparseAttentionSpec:
         Width of its queries and of its key. (required)
     top_k
         Keys that a query attends to. (required)
+    period
+        One layer in this many has an indexer, the first of each period; the others attend to
+        the keys that it chose (GLM-5.2: 4); 1: each has its own. (default 1)
+    leading_layers
+        Layers at the front with an indexer each, before the periods (GLM-5.2: 2). (default 0)
     use, source
         As described at the top of this module.
     """
@@ -918,6 +923,8 @@ class SparseAttentionSpec:
     index_heads: int | None = None
     index_dim: int | None = None
     top_k: int | None = None
+    period: int | None = None
+    leading_layers: int | None = None
     use: str | None = None
     source: str | None = None
 
@@ -996,6 +1003,12 @@ class ExpertsSpec:
     biases
         Matrices of experts have biases, whatever the other matrices have (gpt-oss). (default
         false)
+    latent
+        Width that tokens are projected to before they go to routed experts, and back from after
+        them; shared experts keep the model's (Nemotron 3 Super: 1,024); 0: none. (default 0)
+    null_experts
+        Experts beside `experts` that return a token as it is: what of `top_k` falls on them is
+        neither sent nor computed (LongCat-Flash: 256). (default 0)
     use, source
         As described at the top of this module.
     """
@@ -1013,6 +1026,8 @@ class ExpertsSpec:
     routing_groups: int | None = None
     group_limit: int | None = None
     biases: bool | None = None
+    latent: int | None = None
+    null_experts: int | None = None
     use: str | None = None
     source: str | None = None
 

@@ -54,6 +54,27 @@ TEST_F(LaunchVerbs, ContradictionsAreErrorsAtTheLinesOfTheFile) {
               HasSubstr("60 GPUs do not fill nodes of 8"));
 }
 
+// A hybrid without its letters is no plain transformer: nothing is written.
+TEST_F(LaunchVerbs, AHybridIsReadByItsLettersOrRefused) {
+  const std::string head =
+      "--hidden-size 2048 --num-attention-heads 16 --seq-length 4096 --disable-bias-linear\n"
+      "--vocab-size 32000 --position-embedding-type none --micro-batch-size 1 --bf16\n"
+      "--global-batch-size 64 --ffn-hidden-size 8192 --squared-relu\n";
+  write("a.sh", head + "--num-layers 8 --is-hybrid-model --mamba-num-heads 64\n");
+  const auto refused = run("import megatron-args a.sh --gpus 16 --out s.yaml");
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_FALSE(exists("s.yaml"));
+  EXPECT_THAT(refused.err, HasSubstr("belongs to a hybrid of Mamba-2 and attention, and no "
+                                     "'hybrid-layer-pattern' says which layer is what"));
+  write("b.sh", head + "--hybrid-override-pattern M-M*M-M- --is-hybrid-model\n");
+  const auto read_whole = run("import megatron-args b.sh --gpus 16 --out s.yaml");
+  ASSERT_EQ(read_whole.code, 0) << read_whole.err;
+  EXPECT_THAT(read("s.yaml"), HasSubstr("layer_pattern: "));
+  EXPECT_THAT(read("s.yaml"), HasSubstr("mamba2"));
+  EXPECT_EQ(run("check s.yaml").code, 0) << run("check s.yaml").err;
+  EXPECT_THAT(run("export megatron s.yaml").out, HasSubstr("M-M*M-M-"));
+}
+
 // Without --bf16 or --fp16 Megatron trains in fp32: no line says so, the file does.
 TEST_F(LaunchVerbs, ADefaultThatBreaksARuleIsAnErrorOfTheFile) {
   write("a.sh",
