@@ -51,8 +51,8 @@ struct LoadedScenario {
   core::SourceMarks marks;
   Sources sources;
   StandardErrors standard_errors;
-  std::string canonical_text;      ///< the resolved scenario as YAML: input of `scenario.digest`
-  std::vector<std::string> files;  ///< every file that was read, in order
+  std::string canonical_text;        ///< the resolved scenario as YAML: input of `scenario.digest`
+  std::vector<std::string> files;    ///< every file that was read, in order
   std::vector<std::string> remarks;  ///< on files of other tools that it names, a sentence each
 };
 

@@ -35,15 +35,16 @@ constexpr std::array kOtherLetters{OtherLetter{'G', ", a gated delta network,"},
 std::string unknown_letter(char letter) {
   const auto* const other =
       std::ranges::find(kOtherLetters, letter, [](const OtherLetter& one) { return one.letter; });
-  return fmt::format("'{}'{} cannot be a layer of its own; known are M (Mamba-2), * (attention), - "
-                     "(MLP) and E (experts)",
-                     core::visible(std::string(1, letter)),
-                     other == kOtherLetters.end() ? "" : other->what);
+  return fmt::format(
+      "'{}'{} cannot be a layer of its own; known are M (Mamba-2), * (attention), - "
+      "(MLP) and E (experts)",
+      core::visible(std::string(1, letter)), other == kOtherLetters.end() ? "" : other->what);
 }
 
 /// One prediction module, as its layers say it.
 void add_prediction(LetteredLayers& out, const std::vector<LayerContent>& module) {
-  const bool experts = std::ranges::find(out.layers, LayerContent::experts_only) != out.layers.end();
+  const bool experts =
+      std::ranges::find(out.layers, LayerContent::experts_only) != out.layers.end();
   ++out.predictions;
   if (out.problem.empty()) {
     out.problem = prediction_problem(module, experts);
@@ -56,9 +57,10 @@ std::string prediction_problem(const std::vector<LayerContent>& layers, bool exp
   const LayerContent second = experts ? LayerContent::experts_only : LayerContent::mlp_only;
   return layers == std::vector{LayerContent::attention_only, second}
              ? ""
-             : fmt::format("a prediction module of this model can be attention and then {} ('{}'); "
-                           "others are not modelled",
-                           experts ? "experts" : "an MLP", experts ? "*E" : "*-");
+             : fmt::format(
+                   "a prediction module of this model can be attention and then {} ('{}'); "
+                   "others are not modelled",
+                   experts ? "experts" : "an MLP", experts ? "*E" : "*-");
 }
 
 LetteredLayers read_layer_letters(std::string_view text) {

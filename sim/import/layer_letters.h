@@ -24,8 +24,8 @@ LetteredLayers read_layer_letters(std::string_view text);
 /// The same of a list of words: mamba, attention, mlp, moe.
 LetteredLayers read_half_words(const std::vector<std::string>& words);
 
-/// Why prediction modules of such layers cannot be described; empty if they can: attention, and then
-/// experts where the model has any, else an MLP.
+/// Why prediction modules of such layers cannot be described; empty if they can: attention, and
+/// then experts where the model has any, else an MLP.
 std::string prediction_problem(const std::vector<workload::LayerContent>& layers, bool experts);
 
 /// The letters of a model, "|" after each of `chunks` but the last and "/*E" for each prediction

@@ -337,9 +337,10 @@ void add_sparse(const Scenario& s, std::vector<Assumption>& list) {
          "matrix products; no training step was measured; the dense warm-up of the "
          "indexer is another recipe"});
     if (s.model.sparse->period > 1) {
-      list.push_back({"model.sparse.period", std::to_string(s.model.sparse->period),
-                      "an indexer's loss compares it with the attention of its own layer alone, not "
-                      "of those that take its keys"});
+      list.push_back(
+          {"model.sparse.period", std::to_string(s.model.sparse->period),
+           "an indexer's loss compares it with the attention of its own layer alone, not "
+           "of those that take its keys"});
     }
   }
 }

@@ -355,10 +355,9 @@ TrainingFlops training_flops_per_token(const ModelSpec& model,
   for (int layer = 0; layer < model.layers; ++layer) {
     const LayerKind kind = layer_kind(model, {}, layer);
     const double keys = kind.attends() ? causal_keys(model, layer, sequence_length) : 0.0;
-    const double core =
-        kind.attends()
-            ? 4.0 * keys * core_width(model) + 2.0 * sequence_length * index_width(model, kind)
-            : 0.0;
+    const double core = kind.attends() ? 4.0 * keys * core_width(model) +
+                                             2.0 * sequence_length * index_width(model, kind)
+                                       : 0.0;
     add_not_done(model, kind, 1, core, sequence_length, less);
   }
   TrainingFlops flops;

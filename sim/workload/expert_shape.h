@@ -38,12 +38,12 @@ bool expert_biases(const ModelSpec& model);
 
 /// Sizes of one rank.
 struct ExpertShape {
-  std::int64_t tokens = 0;  ///< tokens this rank routes
-  double visited = 1;       ///< experts with work that a token visits
-  std::int64_t scored = 0;  ///< experts of a layer that the router scores
-  std::int64_t nulls = 0;   ///< those of them that do nothing
-  std::int64_t width = 0;   ///< of a row that experts read, write and send
-  std::int64_t latent = 0;  ///< the same where it is not the model's; else 0
+  std::int64_t tokens = 0;         ///< tokens this rank routes
+  double visited = 1;              ///< experts with work that a token visits
+  std::int64_t scored = 0;         ///< experts of a layer that the router scores
+  std::int64_t nulls = 0;          ///< those of them that do nothing
+  std::int64_t width = 0;          ///< of a row that experts read, write and send
+  std::int64_t latent = 0;         ///< the same where it is not the model's; else 0
   std::int64_t local_experts = 0;  ///< routed experts on this rank
   std::int64_t rows_each = 0;      ///< rows that each of them multiplies on the busiest rank
   std::int64_t ffn = 0;            ///< columns of one expert on this rank

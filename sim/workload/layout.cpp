@@ -212,10 +212,11 @@ std::optional<Violation> indexer_problem(const ModelSpec& model,
     if (layers > 0 && layer_kind(model, {}, first).reuses) {
       return Violation{
           parallelism.chunk_layers.empty() ? "parallelism.pipeline" : "parallelism.chunk_layers",
-          fmt::format("layer {} begins a stage and attends to keys that the indexer of an earlier "
-                      "layer chose; which they are is not sent to another stage: write chunk_layers "
-                      "that begin with layers 0 to {} or with every {}th after it",
-                      first, model.sparse->leading_layers, model.sparse->period)};
+          fmt::format(
+              "layer {} begins a stage and attends to keys that the indexer of an earlier "
+              "layer chose; which they are is not sent to another stage: write chunk_layers "
+              "that begin with layers 0 to {} or with every {}th after it",
+              first, model.sparse->leading_layers, model.sparse->period)};
     }
     first += layers;
   }

@@ -205,14 +205,16 @@ TEST_F(Init, ReadsAModelOfHuggingFace) {
 
 // Once where the scenario is made, and in each run of it.
 TEST_F(Init, SaysWhichKeysOfAConfigurationNothingReads) {
-  write("config.json",
-        R"({"model_type": "llama", "hidden_size": 2048, "intermediate_size": 8192, "num_hidden_layers": 16,
+  write(
+      "config.json",
+      R"({"model_type": "llama", "hidden_size": 2048, "intermediate_size": 8192, "num_hidden_layers": 16,
             "num_attention_heads": 32, "num_key_value_heads": 8, "vocab_size": 128256, "rope_theta": 1e6,
             "depth_of_dream": 3})");
   const auto outcome = run("init s.yaml --model hf:config.json --gpus 16");
   ASSERT_EQ(outcome.code, 0) << outcome.err;
-  EXPECT_THAT(outcome.err, HasSubstr("warning: keys that are not read, so what they change of the model "
-                                     "is left out: depth_of_dream\n"));
+  EXPECT_THAT(outcome.err,
+              HasSubstr("warning: keys that are not read, so what they change of the model "
+                        "is left out: depth_of_dream\n"));
   EXPECT_THAT(run("run s.yaml --full").out, HasSubstr("left out: depth_of_dream"));
   EXPECT_EQ(run("init t.yaml --model hf:config.json --gpus 16 --quiet").err, "");
 }

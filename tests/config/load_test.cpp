@@ -172,12 +172,12 @@ TEST(LoadScenario, RemarksOnTheConfigurationOfItsModel) {
       "config.json",
       R"({"model_type": "llama", "hidden_size": 512, "intermediate_size": 2048, "num_hidden_layers": 4,
     "num_attention_heads": 8, "num_key_value_heads": 2, "vocab_size": 1000, "depth_of_dream": 3})");
-  const auto loaded =
-      load_scenario(folder.write("s.yaml", "use: ./base.yaml\nmodel: {huggingface: config.json}\n"));
-  EXPECT_EQ(loaded.remarks,
-            std::vector<std::string>{(folder.path() / "config.json").string() +
-                                     ": keys that are not read, so what they change of the model is "
-                                     "left out: depth_of_dream"});
+  const auto loaded = load_scenario(
+      folder.write("s.yaml", "use: ./base.yaml\nmodel: {huggingface: config.json}\n"));
+  EXPECT_EQ(loaded.remarks, std::vector<std::string>{
+                                (folder.path() / "config.json").string() +
+                                ": keys that are not read, so what they change of the model is "
+                                "left out: depth_of_dream"});
 }
 
 TEST(LoadScenario, NullTakesAnOptionalValueAway) {

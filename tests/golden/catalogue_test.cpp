@@ -104,10 +104,10 @@ struct PublishedSize {
 };
 
 /// Source: reports of the models.
-constexpr PublishedSize kReportedSizes[] = {{"llama-3.1-405b", 405.9}, {"llama-3.1-8b", 8.03},
-                                            {"mixtral-8x7b", 46.7},    {"deepseek-v3", 671.0},
-                                            {"gpt-3-175b", 174.6},     {"megatron-1t", 1008.0},
-                                            {"bloom-176b", 176.2},     {"gpt-oss-120b", 116.8}};
+constexpr PublishedSize kReportedSizes[] = {
+    {"llama-3.1-405b", 405.9}, {"llama-3.1-8b", 8.03},  {"mixtral-8x7b", 46.7},
+    {"deepseek-v3", 671.0},    {"gpt-3-175b", 174.6},   {"megatron-1t", 1008.0},
+    {"bloom-176b", 176.2},     {"gpt-oss-120b", 116.8}, {"longcat-flash-560b-a27b", 560.0}};
 
 /// Source: numbers in the published weights, which model hubs show and public files quote; of
 /// models of images and text what llama.cpp counts without the encoder; of Llama 4 Scout 108.64
@@ -198,12 +198,15 @@ constexpr PublishedSize kWeightSizes[] = {{"qwen2.5-0.5b", 0.49403},
 
 /// Source: rounded counts of model cards, and reports.
 constexpr PublishedSize kCardSizes[] = {
-    {"qwen1.5-110b", 111.2},        {"phi-3.5-moe", 41.9},       {"deepseek-llm-67b", 67.4},
-    {"starcoder2-3b", 3.03},        {"starcoder2-7b", 7.17},     {"starcoder2-15b", 15.96},
-    {"baichuan2-7b", 7.51},         {"baichuan2-13b", 13.9},     {"internlm3-8b", 8.80},
-    {"nemotron-mini-4b", 4.19},     {"nemotron-h-8b", 8.10},     {"nemotron-h-47b", 46.8},
-    {"nemotron-nano-12b-v2", 12.3}, {"ernie-4.5-21b-a3b", 21.8}, {"dots.llm1", 143.0},
-    {"falcon3-7b", 7.46},           {"falcon3-10b", 10.3}};
+    {"qwen1.5-110b", 111.2},        {"phi-3.5-moe", 41.9},
+    {"deepseek-llm-67b", 67.4},     {"starcoder2-3b", 3.03},
+    {"starcoder2-7b", 7.17},        {"starcoder2-15b", 15.96},
+    {"baichuan2-7b", 7.51},         {"baichuan2-13b", 13.9},
+    {"internlm3-8b", 8.80},         {"nemotron-mini-4b", 4.19},
+    {"nemotron-h-8b", 8.10},        {"nemotron-h-47b", 46.8},
+    {"nemotron-nano-12b-v2", 12.3}, {"ernie-4.5-21b-a3b", 21.8},
+    {"dots.llm1", 143.0},           {"falcon3-7b", 7.46},
+    {"falcon3-10b", 10.3},          {"nemotron-3-ultra-550b-a55b", 550.0}};
 
 /// Source: numbers in the published weights, which hold the prediction layer; of GLM-4.5 those of
 /// GLM-4.6, which hold the tables once; of MiMo its model card.

@@ -402,14 +402,13 @@ TEST(HuggingFaceFamilies, OfNemotron3SuperExpertsAreOnALatentWidth) {
   EXPECT_EQ(model.moe->shared_experts, 2);
   EXPECT_EQ(model.ffn, 0);
   const double h = 4096;
-  const double mamba =
-      h * (2 * 8192 + 2 * 1024 + 128) + 10240 * 5 + 3 * 128 + 8192 + 8192 * h;
+  const double mamba = h * (2 * 8192 + 2 * 1024 + 128) + 10240 * 5 + 3 * 128 + 8192 + 8192 * h;
   const double attention = 2 * h * 128 * (32 + 2);
   const double rest = 2 * h * 1024 + 2 * h * 5376 + h * 512;
   const double expert = 2 * 1024.0 * 2688;
   const auto total = [&](double experts) {
-    return 40 * mamba + 8 * attention + 40 * (experts * expert + rest) + 88 * h +
-           2 * 131072 * h + h;
+    return 40 * mamba + 8 * attention + 40 * (experts * expert + rest) + 88 * h + 2 * 131072 * h +
+           h;
   };
   const workload::ParameterCount count = workload::count_parameters(model);
   EXPECT_EQ(count.total(), total(512));
@@ -422,27 +421,31 @@ TEST(HuggingFaceFamilies, OfNemotron3SuperExpertsAreOnALatentWidth) {
 // letters or words.
 TEST(HuggingFaceFamilies, OfNemotronLayersAreLettersOrWords) {
   const std::string letters = kSuperLetters;
-  const ModelSpec by_letters = read_keys(
-      nemotron_3(R"("num_hidden_layers": 88, "num_nextn_predict_layers": 1,
-        "mtp_hybrid_override_pattern": "*E", "hybrid_override_pattern": ")" + letters + "\""));
+  const ModelSpec by_letters =
+      read_keys(nemotron_3(R"("num_hidden_layers": 88, "num_nextn_predict_layers": 1,
+        "mtp_hybrid_override_pattern": "*E", "hybrid_override_pattern": ")" +
+                           letters + "\""));
   const ModelSpec by_words = read_keys(
       nemotron_3(R"("num_nextn_predict_layers": 1, "mtp_layers_block_type": ["attention", "moe"],
-        "layers_block_type": [)" + as_words(letters) + "]"));
+        "layers_block_type": [)" +
+                 as_words(letters) + "]"));
   EXPECT_EQ(by_letters, by_words);
   EXPECT_EQ(by_words.multi_token_prediction, 1);
   EXPECT_EQ(by_words.layers, 88);
   EXPECT_THAT(message_of_keys(nemotron_3(R"("num_hidden_layers": 3)")),
               HasSubstr("neither 'hybrid_override_pattern' nor 'layers_block_type' says what the "
                         "layers are"));
-  EXPECT_THAT(message_of_keys(nemotron_3(
-                  R"("num_hidden_layers": 4, "hybrid_override_pattern": "ME*")")),
-              HasSubstr("'hybrid_override_pattern' has 3 letters for 4 layers"));
-  EXPECT_THAT(message_of_keys(nemotron_3(R"("hybrid_override_pattern": "MG")")),
-              HasSubstr("'hybrid_override_pattern': 'G', a gated delta network, cannot be a layer of "
-                        "its own; known are M (Mamba-2), * (attention), - (MLP) and E (experts)"));
-  EXPECT_THAT(message_of_keys(nemotron_3(R"("layers_block_type": ["mamba", "conv"])")),
-              HasSubstr("layers of type 'conv' are not modelled; known are mamba, attention, mlp and "
-                        "moe"));
+  EXPECT_THAT(
+      message_of_keys(nemotron_3(R"("num_hidden_layers": 4, "hybrid_override_pattern": "ME*")")),
+      HasSubstr("'hybrid_override_pattern' has 3 letters for 4 layers"));
+  EXPECT_THAT(
+      message_of_keys(nemotron_3(R"("hybrid_override_pattern": "MG")")),
+      HasSubstr("'hybrid_override_pattern': 'G', a gated delta network, cannot be a layer of "
+                "its own; known are M (Mamba-2), * (attention), - (MLP) and E (experts)"));
+  EXPECT_THAT(
+      message_of_keys(nemotron_3(R"("layers_block_type": ["mamba", "conv"])")),
+      HasSubstr("layers of type 'conv' are not modelled; known are mamba, attention, mlp and "
+                "moe"));
   EXPECT_THAT(message_of_keys(nemotron_3(
                   R"("hybrid_override_pattern": "ME*", "num_nextn_predict_layers": 1,
                   "mtp_hybrid_override_pattern": "MM")")),
@@ -450,8 +453,8 @@ TEST(HuggingFaceFamilies, OfNemotronLayersAreLettersOrWords) {
                         "('*E'); others are not modelled"));
 }
 
-// The report: 560 B in all; 27 B active in the mean (the embedding not counted), 18.6 B where all of
-// a token's twelve experts do nothing, 31.3 B where none does.
+// The report: 560 B in all; 27 B active in the mean (the embedding not counted), 18.6 B where all
+// of a token's twelve experts do nothing, 31.3 B where none does.
 TEST(HuggingFaceFamilies, OfLongcatAThirdOfTheExpertsDoNothing) {
   const ModelSpec model = read_keys(kLongcat);
   EXPECT_EQ(model.layers, 5 * 28);
@@ -466,8 +469,8 @@ TEST(HuggingFaceFamilies, OfLongcatAThirdOfTheExpertsDoNothing) {
                                              "predicted too long")));
   EXPECT_THAT(message_of_keys(std::string(kLongcat) + R"(, "num_nextn_predict_layers": 1)"),
               HasSubstr("prediction layers with a dense MLP beside a mixture in the model's own"));
-  EXPECT_THAT(message_of_keys(std::string(kLongcat).replace(
-                  std::string(kLongcat).find("identity"), 8, "constant")),
+  EXPECT_THAT(message_of_keys(std::string(kLongcat).replace(std::string(kLongcat).find("identity"),
+                                                            8, "constant")),
               HasSubstr("experts without work of type 'constant' are not modelled"));
 }
 
@@ -503,7 +506,8 @@ TEST(HuggingFaceFamilies, OfGlm52SomeLayersHaveAnIndexer) {
               HasSubstr("'mlp_layer_types' must be 'dense' in the first 3 layers"));
 }
 
-// Of keys that nobody reads those that may change the model are named, in the order of the alphabet.
+// Of keys that nobody reads those that may change the model are named, in the order of the
+// alphabet.
 TEST(HuggingFaceFamilies, KeysThatNothingReadsAreNamed) {
   const auto remarks = [](const std::string& keys) {
     return import_hugging_face_config("{" + keys + kBeside + "}", "config.json").remarks;
@@ -512,9 +516,10 @@ TEST(HuggingFaceFamilies, KeysThatNothingReadsAreNamed) {
   EXPECT_THAT(remarks(llama), testing::IsEmpty());
   EXPECT_THAT(remarks(llama + R"(, "memory_tokens": 0, "extra": false, "table": {}, "none": null)"),
               testing::IsEmpty());
-  EXPECT_THAT(remarks(llama + R"(, "mlp_bias": true, "depth_of_dream": 3)"),
-              testing::ElementsAre("keys that are not read, so what they change of the model is left "
-                                   "out: depth_of_dream, mlp_bias"));
+  EXPECT_THAT(
+      remarks(llama + R"(, "mlp_bias": true, "depth_of_dream": 3)"),
+      testing::ElementsAre("keys that are not read, so what they change of the model is left "
+                           "out: depth_of_dream, mlp_bias"));
   const std::string kimi = hybrids()[3].keys;
   const std::string last = R"("short_conv_kernel_size": 4)";
   std::string gated = kimi;
@@ -529,8 +534,9 @@ TEST(HuggingFaceFamilies, KeysThatNothingReadsAreNamed) {
 }
 
 TEST(HuggingFaceFamilies, OfKimiK25TheTextDecoderIsRead) {
-  const std::string text = shape("kimi_k2", 61, 7168, 64, 64, 18432, 163840) +
-                           R"(, "n_routed_experts": 384, "num_experts_per_tok": 8, "n_shared_experts": 1,
+  const std::string text =
+      shape("kimi_k2", 61, 7168, 64, 64, 18432, 163840) +
+      R"(, "n_routed_experts": 384, "num_experts_per_tok": 8, "n_shared_experts": 1,
         "moe_intermediate_size": 2048, "first_k_dense_replace": 1, "q_lora_rank": 1536, "kv_lora_rank": 512,
         "qk_nope_head_dim": 128, "qk_rope_head_dim": 64, "v_head_dim": 128)";
   const HuggingFaceModel found = import_hugging_face_config(
@@ -539,8 +545,9 @@ TEST(HuggingFaceFamilies, OfKimiK25TheTextDecoderIsRead) {
       "Kimi-K2.5/config.json");
   EXPECT_EQ(found.model.name, "Kimi-K2.5 (text decoder)");
   EXPECT_NEAR(billions(found.model), 1026, 2);
-  EXPECT_THAT(found.remarks, testing::ElementsAre("of 'kimi_k25' the text decoder alone is read, not "
-                                                  "what it sees images with"));
+  EXPECT_THAT(found.remarks,
+              testing::ElementsAre("of 'kimi_k25' the text decoder alone is read, not "
+                                   "what it sees images with"));
 }
 
 // The message about an unknown model lists every family; each has a model in the tables above.
@@ -704,7 +711,8 @@ TEST(HuggingFaceFamilies, WhatIsNotModelledIsRefusedByName) {
                         "the sequence, which is not modelled"));
   EXPECT_THAT(refused("deepseek_ref"), HasSubstr("keys compressed along the sequence"));
   EXPECT_THAT(refused("kimi_k3"), HasSubstr("has residuals over blocks of layers"));
-  EXPECT_THAT(refused("minimax_m3"), HasSubstr("blocks of keys that an indexer beside grouped-query"));
+  EXPECT_THAT(refused("minimax_m3"),
+              HasSubstr("blocks of keys that an indexer beside grouped-query"));
   EXPECT_THAT(refused("minimax_m3_vl"), HasSubstr("blocks of keys that an indexer beside"));
   EXPECT_THAT(refused("gemma4"), HasSubstr("('global_head_dim'), whose keys are their values too"));
   EXPECT_THAT(refused("gemma4_text"), HasSubstr("and an MLP beside its experts"));

@@ -91,9 +91,10 @@ const std::string kSuper =
 // Fourteen letters of the model's; the width of experts is that of the MLP, which no layer has.
 TEST(MegatronArguments, OfAHybridAreReadByLetters) {
   using L = workload::LayerContent;
-  const LaunchImport found = read_flags(
-      kSuper + "--hybrid-layer-pattern 'MEMEM*EMEMEM*E/*E/*E' --mtp-num-layers 2 --spec "
-               "megatron.core.models.hybrid.hybrid_layer_specs hybrid_stack_spec");
+  const LaunchImport found =
+      read_flags(kSuper +
+                 "--hybrid-layer-pattern 'MEMEM*EMEMEM*E/*E/*E' --mtp-num-layers 2 --spec "
+                 "megatron.core.models.hybrid.hybrid_layer_specs hybrid_stack_spec");
   EXPECT_THAT(found.unknown, IsEmpty());
   EXPECT_THAT(found.not_modelled, IsEmpty());
   const workload::ModelSpec& model = found.run.model;
@@ -115,15 +116,17 @@ TEST(MegatronArguments, OfAHybridAreReadByLetters) {
   EXPECT_EQ(model.mixer->chunk, 128);
   EXPECT_FALSE(model.gated_mlp || model.rotary);
   // The older spelling, and prediction modules of an argument of their own.
-  const LaunchImport older = read_flags(
-      kSuper + "--num-layers 14 --hybrid-override-pattern 'MEMEM*EMEMEM*E' --mtp-num-layers 2 "
-               "--mtp-hybrid-override-pattern '*E'");
+  const LaunchImport older =
+      read_flags(kSuper +
+                 "--num-layers 14 --hybrid-override-pattern 'MEMEM*EMEMEM*E' --mtp-num-layers 2 "
+                 "--mtp-hybrid-override-pattern '*E'");
   EXPECT_EQ(older.run.model, model);
 }
 
 TEST(MegatronArguments, OfAHybridKeepItsDenseLayersAndItsStages) {
-  const LaunchRun run = read_flags(kSuper + "--pipeline-model-parallel-size 2 "
-                                            "--hybrid-layer-pattern 'M-M*|EM'")
+  const LaunchRun run = read_flags(kSuper +
+                                   "--pipeline-model-parallel-size 2 "
+                                   "--hybrid-layer-pattern 'M-M*|EM'")
                             .run;
   EXPECT_EQ(run.model.ffn, 2688);
   EXPECT_EQ(run.parallelism.first_stage_layers, 4);
@@ -144,8 +147,9 @@ TEST(MegatronArguments, OfAHybridWithoutItsLayersAreRefused) {
               HasSubstr("'spec' belongs to a hybrid"));
   EXPECT_THAT(refusal(small + "--hybrid-layer-pattern 'MG'"),
               HasSubstr("'G', a gated delta network, cannot be a layer of its own"));
-  EXPECT_THAT(refusal(small + "--hybrid-layer-pattern 'M*-/MM'"),
-              HasSubstr("a prediction module of this model can be attention and then an MLP ('*-')"));
+  EXPECT_THAT(
+      refusal(small + "--hybrid-layer-pattern 'M*-/MM'"),
+      HasSubstr("a prediction module of this model can be attention and then an MLP ('*-')"));
   EXPECT_THAT(refusal(small + "--hybrid-layer-pattern 'M-|M-|M*' --pipeline-model-parallel-size 2"),
               HasSubstr("'|' cuts the pattern into 3 parts, which do not divide over 2 pipeline "
                         "stages"));
@@ -158,8 +162,9 @@ TEST(MegatronArguments, OfAHybridWithoutItsLayersAreRefused) {
 // What is written is read again as the same model and the same stages.
 TEST(MegatronArguments, OfAHybridAreWrittenAndReadAgain) {
   for (const char* pattern : {"'MEMEM*EMEMEM*E/*E'", "'MEM|*EME|M'"}) {
-    const std::string stages =
-        std::string(pattern).find('|') == std::string::npos ? "" : " --pipeline-model-parallel-size 3";
+    const std::string stages = std::string(pattern).find('|') == std::string::npos
+                                   ? ""
+                                   : " --pipeline-model-parallel-size 3";
     const LaunchRun run = read_flags(kSuper + "--hybrid-layer-pattern " + pattern + stages).run;
     const std::string text =
         launch_text(LaunchSyntax::shell, write_launch(megatron_table(), run), {});

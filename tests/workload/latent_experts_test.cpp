@@ -53,12 +53,12 @@ TEST(LatentExperts, HaveNarrowMatricesAndTwoProjectionsALayer) {
   const double expert = 3.0 * 14336;
   const double lost = 8 * expert * (4096 - 1024);
   const double projections = 2.0 * 4096 * 1024;
-  EXPECT_DOUBLE_EQ(count_parameters(mixtral_8x7b()).total() -
-                       count_parameters(narrow_mixtral()).total(),
-                   32 * (lost - projections));
-  EXPECT_DOUBLE_EQ(count_parameters(mixtral_8x7b()).active -
-                       count_parameters(narrow_mixtral()).active,
-                   32 * (lost / 4 - projections));
+  EXPECT_DOUBLE_EQ(
+      count_parameters(mixtral_8x7b()).total() - count_parameters(narrow_mixtral()).total(),
+      32 * (lost - projections));
+  EXPECT_DOUBLE_EQ(
+      count_parameters(mixtral_8x7b()).active - count_parameters(narrow_mixtral()).active,
+      32 * (lost / 4 - projections));
   // Each tensor rank has the projections whole; experts are divided over their ranks.
   LayerKind kind;
   kind.experts = true;
@@ -76,7 +76,8 @@ TEST(LatentExperts, WorkAsTheClosedFormSays) {
   // m s (3 linear + 3.5 causal core attention), as without; the projections are among the linear.
   const ModelSpec model = narrow_mixtral();
   const ForwardFlops forward = forward_flops_per_token(model, 4096);
-  EXPECT_DOUBLE_EQ(forward.mlp.si(), 32 * 2 * (2 * 3.0 * 1024 * 14336 + 2 * 4096.0 * 1024 + 4096 * 8));
+  EXPECT_DOUBLE_EQ(forward.mlp.si(),
+                   32 * 2 * (2 * 3.0 * 1024 * 14336 + 2 * 4096.0 * 1024 + 4096 * 8));
   const double expected =
       4.0 * 4096 * (3.0 * forward.linear().si() + 3.5 * 0.5 * forward.core().si());
   for (const int tensor : {1, 4}) {
@@ -175,13 +176,13 @@ TEST(NullExperts, AreNeitherSentNorComputed) {
   const ForwardFlops forward = forward_flops_per_token(model, 4096);
   EXPECT_DOUBLE_EQ(forward.mlp.si(), 32 * 2 * (3.0 * 4096 * 14336 + 4096.0 * 16));
   const StepGraph graph = build_step_graph(model, recipe(4096, 32), mixtral_split(1, 8), 8, 4);
-  EXPECT_NEAR(matrix_work(graph) / (4.0 * 4096 *
-                                    (3.0 * forward.linear().si() + 3.5 * 0.5 * forward.core().si())),
+  EXPECT_NEAR(matrix_work(graph) /
+                  (4.0 * 4096 * (3.0 * forward.linear().si() + 3.5 * 0.5 * forward.core().si())),
               1, 1e-9);
   EXPECT_DOUBLE_EQ(collective_bytes(graph, Group::expert, CollectiveKind::all_to_all) / (32 * 4),
                    4 * 2.0 * 4096 * 1 * 4096);
-  // The token itself is added: it and the sum read, the sum written; backward gradient, token and the
-  // token's gradient read, that written.
+  // The token itself is added: it and the sum read, the sum written; backward gradient, token and
+  // the token's gradient read, that written.
   EXPECT_DOUBLE_EQ(kernel_traffic(graph, "null experts") / (32 * 4), (3 + 4) * 2.0 * 4096 * 4096);
   // They have no weights but their columns of the router.
   EXPECT_DOUBLE_EQ(count_parameters(model).total() - count_parameters(mixtral_8x7b()).total(),

@@ -151,8 +151,7 @@ TEST(SharedIndexers, ScoreKeysForTheLayersBehindThem) {
   const StepGraph graph = build_step_graph(model, recipe(8192, 8), split(1, 1), 1, 8);
   EXPECT_DOUBLE_EQ(kernel_traffic(graph, "index top-k"), 3 * tokens * 4.0 * (4096 + 2048));
   const StepGraph all = build_step_graph(few_layers(), recipe(8192, 8), split(1, 1), 1, 8);
-  EXPECT_DOUBLE_EQ(kernel_traffic(graph, "index target"),
-                   kernel_traffic(all, "index target") / 2);
+  EXPECT_DOUBLE_EQ(kernel_traffic(graph, "index target"), kernel_traffic(all, "index target") / 2);
   const TrainingSpec training = recipe(8192, 8);
   ModelSpec mixtures = model;
   mixtures.moe->leading_dense_layers = 0;
@@ -170,10 +169,11 @@ TEST(SharedIndexers, BeginEveryStage) {
   const auto problem = layout_problem(model, parallelism);
   ASSERT_TRUE(problem);
   EXPECT_EQ(problem->path, "parallelism.pipeline");
-  EXPECT_EQ(problem->text,
-            "layer 3 begins a stage and attends to keys that the indexer of an earlier layer chose; "
-            "which they are is not sent to another stage: write chunk_layers that begin with layers "
-            "0 to 2 or with every 4th after it");
+  EXPECT_EQ(
+      problem->text,
+      "layer 3 begins a stage and attends to keys that the indexer of an earlier layer chose; "
+      "which they are is not sent to another stage: write chunk_layers that begin with layers "
+      "0 to 2 or with every 4th after it");
   parallelism.chunk_layers = {2, 4};
   EXPECT_FALSE(layout_problem(model, parallelism));
   EXPECT_FALSE(layout_problem(few_layers(), split(1, 2)));

@@ -20,8 +20,8 @@ using workload::ModelSpec;
 /// All families, those with Llama's keys first.
 std::vector<Family> families() {
   std::vector<Family> all;
-  for (const auto& part :
-       {dense_families(), expert_families(), hybrid_families(), half_families(), older_families()}) {
+  for (const auto& part : {dense_families(), expert_families(), hybrid_families(), half_families(),
+                           older_families()}) {
     all.insert(all.end(), part.begin(), part.end());
   }
   return all;
@@ -140,10 +140,11 @@ std::vector<std::string> remarks_on(const JsonObject& json, const std::string& l
   const std::size_t more = keys.size() > kMostKeys ? keys.size() - kMostKeys : 0;
   keys.resize(keys.size() - more);
   if (!keys.empty()) {
-    remarks.push_back(fmt::format("keys that are not read, so what they change of the model is left "
-                                  "out: {}{}",
-                                  core::visible(fmt::format("{}", fmt::join(keys, ", "))),
-                                  more > 0 ? fmt::format(" and {} more", more) : ""));
+    remarks.push_back(
+        fmt::format("keys that are not read, so what they change of the model is left "
+                    "out: {}{}",
+                    core::visible(fmt::format("{}", fmt::join(keys, ", "))),
+                    more > 0 ? fmt::format(" and {} more", more) : ""));
   }
   return remarks;
 }

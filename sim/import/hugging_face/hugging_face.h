@@ -15,8 +15,8 @@ namespace headway::import {
 /// _halves.cpp, from GPT-2 to Nemotron 3. Of some models of images and text the text decoder alone
 /// is read, and the name says so. Recurrent models, vision, audio and encoders are refused by name
 /// (hugging_face_refused.cpp), and so is a key that changes work or memory and that a model's
-/// description has no place for. Of other keys that nothing reads the remarks say the names, but for
-/// those that change no shape (hugging_face_harmless.cpp).
+/// description has no place for. Of other keys that nothing reads the remarks say the names, but
+/// for those that change no shape (hugging_face_harmless.cpp).
 /// @param json_text the whole file
 /// @param file_name printed in error messages and used as the model's name if the file has none
 /// @throws core::Error that names the file and the key, or line and column of malformed JSON

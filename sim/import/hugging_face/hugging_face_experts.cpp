@@ -130,8 +130,9 @@ void read_deepseek(JsonObject& json, ModelSpec& model) {
 
 /// Layers of which none but some have an indexer: the first ones, and from the last of those on one
 /// in every so many. `indexer_types` lists them; without it `index_topk_freq` and
-/// `index_skip_topk_offset` say them, layer l having one where max(l + 1 - offset, 0) is a multiple.
-/// Source: transformers, configuration_glm_moe_dsa.py; Megatron-LM, dsa.py, is_dsa_skip_topk_layer.
+/// `index_skip_topk_offset` say them, layer l having one where max(l + 1 - offset, 0) is a
+/// multiple. Source: transformers, configuration_glm_moe_dsa.py; Megatron-LM, dsa.py,
+/// is_dsa_skip_topk_layer.
 void read_shared_indexers(JsonObject& json, ModelSpec& model) {
   workload::SparseAttentionSpec& sparse = *model.sparse;
   if (json.has_content("index_topk_pattern")) {
@@ -190,8 +191,8 @@ void check_layer_types(JsonObject& json, const ModelSpec& model) {
   }
 }
 
-/// DeepSeek-V3.2 and GLM-5: an indexer chooses keys of latent attention; that of GLM-5.2 for several
-/// layers.
+/// DeepSeek-V3.2 and GLM-5: an indexer chooses keys of latent attention; that of GLM-5.2 for
+/// several layers.
 void read_sparse_deepseek(JsonObject& json, ModelSpec& model) {
   read_deepseek(json, model);
   check_layer_types(json, model);

@@ -51,8 +51,8 @@ void read_half_predictions(JsonObject& json, ModelSpec& model) {
     if (!json.has_content(key) || model.multi_token_prediction == 0) {
       continue;
     }
-    const LetteredLayers found = json.is_list(key) ? read_half_words(json.words(key))
-                                                   : read_layer_letters(json.word(key));
+    const LetteredLayers found =
+        json.is_list(key) ? read_half_words(json.words(key)) : read_layer_letters(json.word(key));
     const std::string problem = found.problem.empty()
                                     ? prediction_problem(found.layers, model.moe.has_value())
                                     : found.problem;

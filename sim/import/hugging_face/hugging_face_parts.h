@@ -37,8 +37,8 @@ std::optional<workload::VisionSpec> read_encoder(JsonObject& json);
 void refuse_unmodelled(JsonObject& json, std::string_view model_type);
 
 /// Whether a key that no reader asked for changes neither work nor memory nor parameters in a way
-/// that is counted: names and numbers of tokens, settings of generation, rates, scalings, formats of
-/// files. Of keys of one object in another, "a.b".
+/// that is counted: names and numbers of tokens, settings of generation, rates, scalings, formats
+/// of files. Of keys of one object in another, "a.b".
 bool changes_no_shape(std::string_view key);  // hugging_face_harmless.cpp
 
 /// How the keys of the shape are written; the newer families say num_hidden_layers, hidden_size,
@@ -49,8 +49,8 @@ struct ShapeKeys {
   const char* heads = "num_attention_heads";
 };
 
-/// Width, heads (keys and values as many as `num_key_value_heads`), vocabulary, and whether the file
-/// ties the embeddings.
+/// Width, heads (keys and values as many as `num_key_value_heads`), vocabulary, and whether the
+/// file ties the embeddings.
 /// @param tied  where the file does not say: the default of the family's configuration class
 void read_widths(JsonObject& json,
                  workload::ModelSpec& model,

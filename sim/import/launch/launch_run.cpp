@@ -27,8 +27,7 @@ void normalise_model(workload::ModelSpec& model) {
     model.chunked_window = false;
   }
   const auto& pattern = model.layer_pattern;
-  const bool dense =
-      std::ranges::find(pattern, workload::LayerContent::mlp_only) != pattern.end();
+  const bool dense = std::ranges::find(pattern, workload::LayerContent::mlp_only) != pattern.end();
   const bool all_experts =
       model.moe && model.moe->leading_dense_layers == 0 && model.moe->period == 1 && !dense;
   if (all_experts) {

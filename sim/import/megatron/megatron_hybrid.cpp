@@ -130,8 +130,8 @@ void read_hybrid(LaunchReader& reader, LaunchRun& run) {
   const LetteredLayers found = read_layer_letters(newer ? *newer : *older);
   reader.place("model.layer_pattern", key);
   if (!found.problem.empty() || found.layers.empty()) {
-    reader.complain(key, found.layers.empty() && found.problem.empty() ? "no layer is in it"
-                                                                      : found.problem);
+    reader.complain(
+        key, found.layers.empty() && found.problem.empty() ? "no layer is in it" : found.problem);
     return;
   }
   workload::ModelSpec& model = run.model;
@@ -176,8 +176,8 @@ void read_latent_experts(LaunchReader& reader, LaunchRun& run) {
   reader.place("model.moe.latent", kKey);
   if (width && !run.model.moe) {
     reader.complain(
-        kKey, fmt::format("'{}' has nothing that it applies to: the number of experts is not set",
-                          kKey));
+        kKey,
+        fmt::format("'{}' has nothing that it applies to: the number of experts is not set", kKey));
   } else if (width) {
     run.model.moe->latent = *width;
   }
@@ -195,8 +195,8 @@ std::string hybrid_letters(const LaunchRun& run) {
   const workload::ParallelismSpec& p = run.parallelism;
   const bool cut = p.virtual_stages > 1 || !p.chunk_layers.empty();
   const bool divides = !workload::layout_problem(run.model, p);
-  return layer_letters(run.model, cut && divides ? workload::layers_of_chunks(run.model, p)
-                                                 : std::vector<int>{});
+  return layer_letters(
+      run.model, cut && divides ? workload::layers_of_chunks(run.model, p) : std::vector<int>{});
 }
 
 LaunchRow hybrid_row() {

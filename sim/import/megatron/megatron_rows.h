@@ -47,8 +47,8 @@ LaunchRow uneven_stages_row(const MegatronSpelling& spell);
 
 /// Layers of single halves by letter, and the Mamba-2 mixer among them.
 LaunchRow hybrid_row();
-/// The letters of a run's layers, with "|" where it says how stages are cut; empty where they are no
-/// single halves: then the arguments of other models cut stages.
+/// The letters of a run's layers, with "|" where it says how stages are cut; empty where they are
+/// no single halves: then the arguments of other models cut stages.
 std::string hybrid_letters(const LaunchRun& run);
 /// The width of latent experts.
 LaunchRow latent_experts_row();

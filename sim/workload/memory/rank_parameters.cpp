@@ -56,7 +56,8 @@ double attention_per_rank(const ModelSpec& model, int tensor) {
   return h * (columns + query_width) + (model.biases ? columns : 0.0);
 }
 
-/// An MLP of `width` columns between `inputs` wide rows on this rank, and the biases of its columns.
+/// An MLP of `width` columns between `inputs` wide rows on this rank, and the biases of its
+/// columns.
 double mlp_per_rank(const ModelSpec& model, double width, double inputs, bool biases) {
   const double columns = (model.gated_mlp ? 2.0 : 1.0) * width;
   return inputs * (columns + width) + (biases ? columns : 0.0);
