@@ -254,8 +254,9 @@ void add_taught(std::vector<Base>& list) {
           teacher("mixer: {kind: mamba2, heads: 32, key_heads: 8, key_dim: 128, value_dim: 128, "
                   "convolution: 4, chunk: 128, norm: true}, layer_pattern: [mixer, attention]")});
   list.emplace_back("taught.yaml",
-                    std::vector<std::string>{teacher(
-                        latent + "sparse: {index_heads: 16, index_dim: 128, top_k: 1024}")});
+                    std::vector<std::string>{
+                        teacher(latent + "sparse: {index_heads: 16, index_dim: 128, top_k: 1024, "
+                                         "period: 3, leading_layers: 1}")});
   list.emplace_back("taught.yaml",
                     std::vector<std::string>{teacher(
                         "native_sparse: {compressed_block: 32, stride: 16, selected_block: 64, "

@@ -300,7 +300,7 @@ TEST(LaunchRoundTrip, OfShippedScenariosLosesWhatAFrameworkHasNoWordFor) {
   EXPECT_THAT(lost_of_scenarios(import::megatron_table()),
               ::testing::AllOf(
                   Contains("parallelism.schedule: dualpipe is read as 1f1b"),
-                  Contains("model.mixer.kind: mamba2 is read as -"),
+                  Contains("model.mixer.kind: mamba1 is read as -"),
                   Contains("training.optimizer_state: shampoo is read as adam_fp32"),
                   Each(AnyOf(StartsWith("parallelism.schedule: dualpipe"),
                              StartsWith("model.layer_pattern: "),

@@ -18,20 +18,20 @@ using workload::MixerKind;
 using workload::MixerSpec;
 using workload::ModelSpec;
 
-constexpr const char* kLetters = "hybrid_override_pattern";
-constexpr const char* kWords = "layers_block_type";
+constexpr const char* kLayerLetters = "hybrid_override_pattern";
+constexpr const char* kLayerWords = "layers_block_type";
 
 /// Either letters or words say the layers; the newer files have words alone.
 LetteredLayers read_half_layers(JsonObject& json, ModelSpec& model) {
-  const bool letters = json.has(kLetters);
-  const char* key = letters ? kLetters : kWords;
-  const LetteredLayers found =
-      letters ? read_layer_letters(json.word(kLetters)) : read_half_words(json.words(kWords));
-  json.pass_over({kWords});  // the same once more, beside letters
+  const bool letters = json.has(kLayerLetters);
+  const char* key = letters ? kLayerLetters : kLayerWords;
+  const LetteredLayers found = letters ? read_layer_letters(json.word(kLayerLetters))
+                                       : read_half_words(json.words(kLayerWords));
+  json.pass_over({kLayerWords});  // the same once more, beside letters
   const auto layers = static_cast<int>(std::min<std::size_t>(found.layers.size(), 1'000'000'000));
-  if (!letters && !json.has(kWords)) {
-    json.complain(kLetters,
-                  fmt::format("neither '{}' nor '{}' says what the layers are", kLetters, kWords));
+  if (!letters && !json.has(kLayerWords)) {
+    json.complain(kLayerLetters, fmt::format("neither '{}' nor '{}' says what the layers are",
+                                             kLayerLetters, kLayerWords));
   } else if (!found.problem.empty()) {
     json.complain(key, fmt::format("'{}': {}", key, found.problem));
   } else if (json.clean() && json.whole_or("num_hidden_layers", layers) != layers) {
