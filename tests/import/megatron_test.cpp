@@ -136,6 +136,17 @@ TEST(MegatronArguments, OfAHybridKeepItsDenseLayersAndItsStages) {
   EXPECT_EQ(mixers.model.mixer->heads, 2 * 1024 / 64);
 }
 
+// A model that was named has its layers; what the file says of its mixers is laid over them.
+TEST(MegatronArguments, OfAHybridAreLaidOverTheModelThatIsNamed) {
+  LaunchRun start;
+  start.model = read_flags(kSuper + "--hybrid-layer-pattern 'MEM*'").run.model;
+  const LaunchImport found = read_launch(
+      megatron_table(), read_shell_settings(kSuper + "--mamba-state-dim 64", "run.sh"), start);
+  EXPECT_THAT(found.unknown, IsEmpty());
+  EXPECT_EQ(found.run.model.layer_pattern, start.model.layer_pattern);
+  EXPECT_EQ(found.run.model.mixer->key_dim, 64);
+}
+
 TEST(MegatronArguments, OfAHybridWithoutItsLayersAreRefused) {
   const std::string small = kSmall + "--disable-bias-linear ";
   EXPECT_THAT(refusal(small + "--is-hybrid-model"),

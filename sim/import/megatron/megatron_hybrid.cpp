@@ -120,6 +120,9 @@ void read_hybrid(LaunchReader& reader, LaunchRun& run) {
   }
   if (!newer && !older) {
     need_pattern(reader, run);
+    if (run.model.mixer && run.model.mixer->kind == workload::MixerKind::mamba2) {
+      read_mixer(reader, run.model);  // laid over the model that was named
+    }
     return;
   }
   if (newer && older) {
