@@ -184,6 +184,7 @@ void fill_mlp(const RunRow& row,
   // Models of GPT's kind have learned positions or ALiBi, those with a gate rotary embedding.
   const bool alike = known != nullptr && known->gated_mlp == m.gated_mlp;
   m.rotary = alike ? known->rotary && known->learned_positions == 0 : m.gated_mlp;
+  m.scaled_rotary = alike && known->scaled_rotary;
   m.ffn = m.moe ? row.d_ffn_dense.value_or(known != nullptr ? known->ffn : 0)
                 : filled(row.d_ffn, "d_ffn", known, &workload::ModelSpec::ffn,
                          m.gated_mlp ? (four * 2 / 3 + kUnit - 1) / kUnit * kUnit : four, assumed);

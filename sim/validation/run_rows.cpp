@@ -102,6 +102,9 @@ training::Scenario row_without_layout(const RunRow& row,
   if (scores_in_memory(row, s.model, s.cluster.node.gpu.architecture)) {
     s.training.framework.attention_kernels = workload::AttentionKernels::unfused;
   }
+  if (exchanges_plainly(row, s.cluster.node.gpu.architecture)) {
+    s.training.framework.expert_dispatch = workload::ExpertDispatch::all_to_all;
+  }
   if (fuses_permutation(row, s.model)) {
     s.training.framework.fused_permute = true;
   }

@@ -89,6 +89,7 @@ std::string megatron_core(const RunRow& row,
   }
   const std::string release = release_number(row);
   constexpr const char* kFirstBridge = "25.07";  // container that first had Megatron-Bridge
+  constexpr const char* kSecondNemo = "25.05";  // recipes of mixtures moved to nemo/collections/llm
   if (release.empty()) {
     assume(assumed, "release");
     const bool bridge = contains(words, "bridge");
@@ -99,7 +100,7 @@ std::string megatron_core(const RunRow& row,
     return sharded ? "megatron-fsdp-2025" : "megatron-lm-2025";
   }
   if (release < kFirstBridge) {
-    return "nemo-2024";
+    return release < kSecondNemo ? "nemo-1-2024" : "nemo-2024";
   }
   return release >= "26.06" && rack ? "megatron-bridge-2026-nvl72" : "megatron-bridge-2025";
 }
@@ -277,6 +278,12 @@ bool scores_in_memory(const RunRow& row,
   const std::string release = release_number(row);
   return model.latent && model.latent->no_rope_dim + model.latent->rope_dim > 128 &&
          architecture == gpu::Architecture::blackwell && !release.empty() && release < "25.07";
+}
+
+bool exchanges_plainly(const RunRow& row, gpu::Architecture architecture) {
+  const std::string release = release_number(row);
+  return row.is_mixture() && architecture == gpu::Architecture::blackwell && !release.empty() &&
+         release < "25.11" && !dispatch_in_words(row);
 }
 
 bool remakes_attention(const RunRow& row, const training::Scenario& scenario) {

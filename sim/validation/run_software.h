@@ -33,6 +33,12 @@ bool scores_in_memory(const RunRow& row,
                       const workload::ModelSpec& model,
                       gpu::Architecture architecture);
 
+/// Whether a mixture's tokens travel by plain all-to-all whatever its profile says: on Blackwell
+/// before the recipes of 25.11 had HybridEP, as DeepEP ran on Ampere and Hopper alone.
+/// Source: NVIDIA-NeMo/Megatron-Bridge, v0.1.0rc4, src/megatron/bridge/training/deepep.py,
+/// validate_deepep; v0.2.0, scripts/performance/configs: moe_flex_dispatcher_backend.
+bool exchanges_plainly(const RunRow& row, gpu::Architecture architecture);
+
 /// Whether the recipe of a row's release fuses permutation where its profile does not: NeMo's of
 /// DeepSeek from Transformer Engine 2.1 on (in releases from 25.03).
 /// Source: NVIDIA/NeMo, nemo/collections/llm/gpt/model/deepseek.py, moe_permute_fusion, 2025.

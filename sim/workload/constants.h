@@ -11,7 +11,7 @@ namespace headway::workload {
 std::vector<core::ModelConstant> model_constants();
 
 /// Each list stands in the file that uses its constants.
-std::vector<core::ModelConstant> expert_constants();       // blocks/expert_blocks.cpp
+std::vector<core::ModelConstant> expert_constants();       // elementwise/expert_bytes.cpp
 std::vector<core::ModelConstant> elementwise_constants();  // elementwise/elementwise.cpp
 std::vector<core::ModelConstant> gradient_constants();     // blocks/data_parallel_blocks.cpp
 std::vector<core::ModelConstant> bucket_constants();       // memory/rank_parameters.cpp

@@ -90,6 +90,7 @@ struct FrameworkSpec {
   Elementwise elementwise = Elementwise::fused;
   bool fused_norms = false;
   bool fused_rotary = false;
+  bool fused_scaled_rotary = true;
   bool recompute_elementwise = false;
   bool narrow_activations = false;
   bool tensor_overlap = false;
@@ -117,8 +118,11 @@ struct FrameworkSpec {
   bool expert_overlap = false;
   double expert_interference = 0;
   bool grouped_launch = true;
+  bool joined_experts = false;
   bool fused_permute = true;
+  bool wide_probabilities = true;
   bool fused_expert_bias = false;
+  bool fused_expert_limits = true;
   bool padded_expert_rows = false;
   HostSpec host;
   AllocationSpec allocation;
@@ -134,6 +138,14 @@ struct FrameworkSpec {
   [[nodiscard]] bool fuses_elementwise() const { return elementwise != Elementwise::eager; }
   [[nodiscard]] bool fuses_norms() const { return fuses_elementwise() || fused_norms; }
   [[nodiscard]] bool fuses_rotary() const { return fuses_elementwise() || fused_rotary; }
+  /// DeepEP and HybridEP send fp32 probabilities.
+  [[nodiscard]] bool has_wide_probabilities() const {
+    return wide_probabilities || expert_dispatch == ExpertDispatch::deduplicated;
+  }
+  /// Compilers make one kernel of the bounds and the activation.
+  [[nodiscard]] bool fuses_expert_limits() const {
+    return fused_expert_limits || elementwise == Elementwise::compiled;
+  }
   template <class V>
   void fields(V& v) {  // NOLINT(readability-function-size): a list
     v.optional("name", name, "Name printed in reports.");
@@ -157,6 +169,9 @@ struct FrameworkSpec {
         "fused_rotary", fused_rotary,
         "With elementwise eager: the rotary embedding of queries, and of keys, is one kernel "
         "all the same (FlashAttention's).");
+    v.optional("fused_scaled_rotary", fused_scaled_rotary,
+               "With elementwise fused: so is one whose sines and cosines have a factor; false: "
+               "PyTorch's operators one by one, as the kernel takes none (Transformer Engine).");
     v.optional("recompute_elementwise", recompute_elementwise,
                "Backward recomputes the outputs of norms and of the MLP's activation instead of "
                "keeping them.");
@@ -239,13 +254,22 @@ struct FrameworkSpec {
     v.optional("grouped_launch", grouped_launch,
                "The CPU launches the products of all experts of a GPU as one; false: one by one (a "
                "loop over library calls).");
+    v.optional("joined_experts", joined_experts,
+               "Experts are modules of their own, one after the other: their outputs are copied "
+               "into one array, and the gradients of their inputs.");
     v.optional("fused_permute", fused_permute,
                "One kernel sorts tokens by expert and one weights their results and adds them up; "
-               "false: a product in fp32 and a sum over scattered rows, one operator after the "
-               "other.");
+               "false: a product and a sum over scattered rows, one operator after the other.");
+    v.optional("wide_probabilities", wide_probabilities,
+               "The router's probabilities are fp32, and so is what operators of their own weight "
+               "by them; false: both are in the activations' format. One copy a GPU "
+               "(expert_dispatch: deduplicated) takes fp32 alone.");
     v.optional("fused_expert_bias", fused_expert_bias,
                "The product of experts adds the biases of its rows, weighted by each token's "
                "probability; false: kernels of their own do, in fp32.");
+    v.optional("fused_expert_limits", fused_expert_limits,
+               "The kernel of the experts' activation cuts its inputs off at their bound; false: "
+               "PyTorch's operators do before it, one by one.");
     v.optional("padded_expert_rows", padded_expert_rows,
                "With narrow operands the rows of each expert are copied to a multiple of what the "
                "product asks for, and its results back; false: routing pads them.");

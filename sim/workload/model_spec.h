@@ -88,6 +88,7 @@ struct ExpertsSpec {
   bool biases = false;
   int latent = 0;
   int null_experts = 0;
+  bool limited_activation = false;
   template <class V>
   void fields(V& v) {
     v.required("experts", experts, "Routed experts in a layer.", core::from_one_to_64k);
@@ -132,6 +133,8 @@ struct ExpertsSpec {
                "Experts beside `experts` that return a token as it is: what of `top_k` falls on "
                "them is neither sent nor computed (LongCat-Flash: 256).",
                core::up_to_64k);
+    v.optional("limited_activation", limited_activation,
+               "Both inputs of the experts' gated activation are cut off at a bound (gpt-oss: 7).");
   }
   bool operator==(const ExpertsSpec&) const = default;
 };
@@ -153,6 +156,7 @@ struct ModelSpec {
   std::optional<bool> dropout;
   int learned_positions = 0;
   bool rotary = true;
+  bool scaled_rotary = false;
   int norms = 2;
   bool query_key_norm = false;
   bool attention_gate = false;
@@ -199,6 +203,9 @@ struct ModelSpec {
     v.optional(
         "rotary", rotary,
         "Rotary embedding of queries and keys where no positions are learned; false: ALiBi.");
+    v.optional("scaled_rotary", scaled_rotary,
+               "Its sines and cosines have a factor that is not 1 (YaRN's attention factor; "
+               "gpt-oss: 1.35).");
     v.optional("norms", norms,
                "Norms of the residual stream in a layer: 2; 1 in a parallel block with one norm "
                "(Falcon-7B, Command R); 4 with one before and one after each half (Gemma 2).",

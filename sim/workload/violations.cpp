@@ -386,6 +386,10 @@ Violations expert_problems(const ModelSpec& model,
     return out;
   }
   check_routing(out, *model.moe);
+  if (model.moe->limited_activation && !model.gated_mlp) {
+    add(out, "model.moe.limited_activation",
+        "bounds are those of a gated activation's two inputs: set 'gated_mlp', or leave them out");
+  }
   const auto divides = [&out](const char* path, Checked value, int by, const char* what,
                               const char* over) {
     if (!core::is_multiple(value, by)) {

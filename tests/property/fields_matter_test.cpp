@@ -267,6 +267,8 @@ void add_taught(std::vector<Base>& list) {
         std::vector<std::string>{
             "parallelism.schedule=1f1b", "parallelism.recompute=none",
             "parallelism.recompute_parts=[]", "model.multi_token_prediction=0",
+            "training.framework.fused_scaled_rotary=false",
+            "training.framework.fused_expert_limits=false",
             teacher(latent +
                     "moe: {experts: 32, top_k: 4, shared_experts: 1, ffn: 1024, "
                     "leading_dense_layers: 1, imbalance: 1.2, load_spread: 0.1, capacity_factor: "
@@ -334,6 +336,13 @@ std::vector<Base> bases() {
                                                "model.biases=true", "model.moe.padded=false"});
   }
   list.emplace_back("mixture.yaml", std::vector<std::string>{precision + "nvfp4"});
+  list.emplace_back(
+      "mixture.yaml",
+      std::vector<std::string>{"model.scaled_rotary=true", "model.moe.limited_activation=true",
+                               "training.framework.fused_scaled_rotary=false",
+                               "training.framework.fused_expert_limits=false",
+                               "training.framework.fused_permute=false",
+                               "training.framework.expert_dispatch=all-to-all"});
   list.emplace_back("mixture.yaml",
                     std::vector<std::string>{"training.framework.grouped_launch=false",
                                              "training.framework.host.launch=100 us"});

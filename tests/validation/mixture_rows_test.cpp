@@ -47,6 +47,28 @@ TEST(MixtureRows, WithoutAReleaseAreMegatronLms) {
   EXPECT_EQ(mixture({{"year", "2024"}}).training.framework.name, "NeMo 24.09 to 25.05");
 }
 
+// Launch scripts of NeMo 1 name neither a fused loss nor grouped experts; its second generation has
+// both.
+TEST(MixtureRows, OfNemosFirstGenerationHaveItsScripts) {
+  const auto first = mixture({{"release", "v25.04"}}).training.framework;
+  EXPECT_EQ(first.loss, workload::Loss::in_place);
+  EXPECT_EQ(first.attention_kernels, workload::AttentionKernels::flash2);
+  EXPECT_TRUE(first.joined_experts);
+  const auto second = mixture({{"release", "v25.05.04"}}).training.framework;
+  EXPECT_EQ(second.loss, workload::Loss::fused);
+  EXPECT_FALSE(second.joined_experts);
+}
+
+// HybridEP came with the recipes of 25.11, and DeepEP does not run on Blackwell.
+TEST(MixtureRows, OnBlackwellHaveOneCopyAGpuSinceHybridEp) {
+  const auto dispatch = [](const std::string& gpu, const std::string& release) {
+    return mixture({{"gpu", gpu}, {"release", release}}).training.framework.expert_dispatch;
+  };
+  EXPECT_EQ(dispatch("B200", "25.09"), ExpertDispatch::all_to_all);
+  EXPECT_EQ(dispatch("B200", "25.11"), ExpertDispatch::deduplicated);
+  EXPECT_EQ(dispatch("H100-80G-SXM", "25.09"), ExpertDispatch::deduplicated);
+}
+
 // Tokens are dropped by the plain dispatcher only, which fills capacities up.
 TEST(MixtureRows, ThatDropTokensFillTheCapacityUpAndExchangePlainly) {
   const Cells recipe{{"release", "26.02"}};

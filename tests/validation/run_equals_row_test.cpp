@@ -83,7 +83,8 @@ TEST(RunEqualsRow, OfADenseModelWithShardedWeights) {
 
 TEST(RunEqualsRow, OfMixturesOfEachProfile) {
   for (const auto& [release, profile, curves] :
-       {std::array{"v24.11", "nemo-2024", "nccl-h100-sxm"},
+       {std::array{"v24.11", "nemo-1-2024", "nccl-h100-sxm"},
+        std::array{"v25.05", "nemo-2024", "nccl-h100-sxm"},
         std::array{"26.04", "megatron-bridge-2025", "deepep-h100-sxm"}}) {
     const double run = tokens_of_scenario(
         std::string("nodes: 2, node: {use: dgx-h100}, ") + kRails, kMixture,

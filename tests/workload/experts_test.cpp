@@ -25,13 +25,6 @@ namespace {
 using namespace tests;
 using core::CollectiveKind;
 
-ParallelismSpec expert_split(int tensor, int expert, int expert_tensor = 1) {
-  ParallelismSpec parallelism = split(tensor, 1);
-  parallelism.expert = expert;
-  parallelism.expert_tensor = expert_tensor;
-  return parallelism;
-}
-
 ExpertsSpec experts(int count, int top_k, int groups = 1, int limit = 0) {
   ExpertsSpec moe;
   moe.experts = count;
@@ -357,78 +350,6 @@ TEST(TokenCounts, OfACapacityAreKnown) {
   EXPECT_EQ(waits(), 32 * 4);
   model.moe->padded = true;
   EXPECT_EQ(waits(), 0);
-}
-
-double memory_traffic(const StepGraph& graph) {
-  double bytes = 0;
-  for_each_operation(graph, [&](int, const Operation& operation, int times) {
-    for (const core::Kernel& kernel : operation.kernels) {
-      if (kernel.kind == core::KernelKind::memory_bound) {
-        bytes += kernel.traffic.si() * static_cast<double>(kernel.count) * times;
-      }
-    }
-  });
-  return bytes;
-}
-
-// Rows of 2 copies of 4,096 tokens, 16 bits. Apart from one pass each way (4 times 2 B of a row and
-// 2 B of a token) the operators move, of a row: 16 B for probabilities and the sum forward, 26 B
-// and 4 B more backward; of a token 8 and 4 B.
-TEST(Permutation, MovesMoreWhereItIsNotFused) {
-  TrainingSpec training = recipe(4096, 32);
-  const auto traffic = [&] {
-    return memory_traffic(build_step_graph(mixtral_8x7b(), training, expert_split(1, 8), 8, 4));
-  };
-  const double fused = traffic();
-  training.framework.fused_permute = false;
-  const double rows = 4096.0 * 2 * 4096 * 32 * 4;
-  EXPECT_NEAR((traffic() - fused) / rows, (16 + 26 + 4) + (8 + 4) / 2.0, 1e-9);
-}
-
-// Of 18 bytes of a row's result, 12 are added to rows that others are added to as well, and so are
-// all 6 of a row's gradient; 10 and 2 are of tokens, two rows each.
-TEST(ExpertWork, SumsOverScatteredRowsAreSlow) {
-  TrainingSpec training = recipe(4096, 32);
-  training.framework.fused_permute = false;
-  double scattered = 0;
-  for (const auto& constant : model_constants()) {
-    scattered = constant.name == "workload.scattered_pace" ? constant.value : scattered;
-  }
-  ASSERT_GT(scattered, 0);
-  const auto pace = [&](double plain, double sums) {
-    return (plain + sums) / (plain + sums / scattered);
-  };
-  std::set<double> paces;
-  for_each_operation(build_step_graph(mixtral_8x7b(), training, expert_split(1, 8), 8, 4),
-                     [&](int, const Operation& operation, int) {
-                       for (const core::Kernel& kernel : operation.kernels) {
-                         if (std::string(kernel.name) == "unpermute") {
-                           paces.insert(kernel.pace);
-                         }
-                       }
-                     });
-  ASSERT_EQ(paces.size(), 2U);
-  EXPECT_NEAR(*paces.begin(), pace(2, 2 * 6), 1e-12);
-  EXPECT_NEAR(*paces.rbegin(), pace(2 * 6 + 10, 2 * 12), 1e-12);
-}
-
-TEST(ExpertBiases, OfOutputsAreAddedApartInFullPrecision) {
-  // 8 ranks with one expert each: 4,096 tokens x top 2 rows of 4,096 elements, 28 B forward and
-  // 40 B backward, 32 layers and 4 micro-batches.
-  const ModelSpec model = mixtral_8x7b();
-  ModelSpec biased = model;
-  biased.moe->biases = true;
-  TrainingSpec training = recipe(4096, 32);
-  const auto traffic = [&](const ModelSpec& of) {
-    return memory_traffic(build_step_graph(of, training, expert_split(1, 8), 8, 4));
-  };
-  const double elements = 4096.0 * 2 * 4096 * 32 * 4;
-  const double parameters = count_parameters(biased).total() - count_parameters(model).total();
-  EXPECT_EQ(parameters, 32.0 * 8 * (2 * 14336 + 4096));
-  // What is left is the optimizer's, which updates the biases too: some 30 B a parameter.
-  EXPECT_NEAR(traffic(biased) - traffic(model), 68 * elements, 100 * parameters);
-  training.framework.fused_expert_bias = true;
-  EXPECT_NEAR(traffic(biased) - traffic(model), 0, 100 * parameters);
 }
 
 // Half of the copies are dropped: of two experts a token one is left.

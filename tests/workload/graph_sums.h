@@ -65,4 +65,17 @@ inline double collective_bytes(const StepGraph& graph, Group group, core::Collec
   return bytes;
 }
 
+/// Bytes that kernels bound by memory move in a step of one rank of each stage.
+inline double memory_traffic(const StepGraph& graph) {
+  double bytes = 0;
+  for_each_operation(graph, [&](int, const Operation& operation, int times) {
+    for (const core::Kernel& kernel : operation.kernels) {
+      if (kernel.kind == core::KernelKind::memory_bound) {
+        bytes += kernel.traffic.si() * static_cast<double>(kernel.count) * times;
+      }
+    }
+  });
+  return bytes;
+}
+
 }  // namespace headway::workload::tests

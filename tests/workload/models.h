@@ -92,4 +92,12 @@ inline ParallelismSpec split(int tensor, int pipeline) {
   return parallelism;
 }
 
+/// Experts over `expert` ranks, each over `expert_tensor` of them.
+inline ParallelismSpec expert_split(int tensor, int expert, int expert_tensor = 1) {
+  ParallelismSpec parallelism = split(tensor, 1);
+  parallelism.expert = expert;
+  parallelism.expert_tensor = expert_tensor;
+  return parallelism;
+}
+
 }  // namespace headway::workload::tests

@@ -73,6 +73,26 @@ TEST(EagerOperators, OfGateAndRotaryMoveTheirArrays) {
   EXPECT_DOUBLE_EQ(sums_of(eager, "rotary").bytes, turned * 40);
 }
 
+// Sines and cosines with a factor: a kernel that takes none is left for Megatron's operators, 12
+// arrays of 2 B forward and 14 backward, in 12 and 7 launches for queries and as many for keys.
+// Compilers make one of them, and without a factor the kernel is there.
+TEST(ScaledRotary, IsComposedWhereTheKernelTakesNoFactor) {
+  ModelSpec model = llama_8b();
+  const auto turned = [&](Elementwise elementwise, bool fused) {
+    TrainingSpec training = with(elementwise);
+    training.framework.fused_scaled_rotary = fused;
+    return sums_of(build_step_graph(model, training, split(1, 1), 1, 1), "rotary");
+  };
+  const double elements = 8192.0 * 5120 * 32;
+  EXPECT_DOUBLE_EQ(turned(Elementwise::fused, false).bytes, elements * 8);
+  model.scaled_rotary = true;
+  EXPECT_DOUBLE_EQ(turned(Elementwise::fused, true).bytes, elements * 8);
+  EXPECT_DOUBLE_EQ(turned(Elementwise::fused, false).bytes, elements * 2 * (12 + 14));
+  EXPECT_DOUBLE_EQ(turned(Elementwise::fused, false).launches, 2.0 * (12 + 7) * 32);
+  EXPECT_DOUBLE_EQ(turned(Elementwise::compiled, false).bytes, elements * 8);
+  EXPECT_DOUBLE_EQ(turned(Elementwise::eager, false).bytes, elements * 40);
+}
+
 // LayerNorm is one kernel in PyTorch too.
 TEST(EagerOperators, LeaveLayerNormAlone) {
   FrameworkSpec eager;

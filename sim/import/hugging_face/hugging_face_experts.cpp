@@ -87,10 +87,14 @@ void read_mixtral(JsonObject& json, ModelSpec& model) {
   read_experts(json, model, {"num_local_experts", "intermediate_size"});
 }
 
-/// Experts have biases, which the configuration does not name.
+/// Experts have biases, which the configuration does not name. With YaRN the rotary embedding has a
+/// factor, 0.1 ln(scale) + 1.
 void read_gpt_oss(JsonObject& json, ModelSpec& model) {
   read_mixtral(json, model);
   model.moe->biases = true;
+  model.moe->limited_activation = json.has("swiglu_limit");
+  constexpr const char* kScaling = "rope_scaling.rope_type";
+  model.scaled_rotary = json.is_word(kScaling) && json.word(kScaling) == "yarn";
 }
 
 void read_olmoe(JsonObject& json, ModelSpec& model) {

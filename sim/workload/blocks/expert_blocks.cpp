@@ -1,7 +1,10 @@
 #include "sim/workload/blocks/expert_blocks.h"
 
+#include <algorithm>
+
 #include "sim/workload/blocks/kernels.h"
-#include "sim/workload/constants.h"
+#include "sim/workload/elementwise/elementwise.h"
+#include "sim/workload/elementwise/expert_bytes.h"
 #include "sim/workload/trained/adapter_blocks.h"
 
 namespace headway::workload {
@@ -12,10 +15,6 @@ using core::Activity;
 using core::Bytes;
 using core::CollectiveKind;
 using core::Kernel;
-
-/// Bytes a score of choosing experts: fp32 scores are read and written by softmax, read by top-k
-/// and by the balance loss, and leave probabilities and a map.
-constexpr double kRoutingBytes = 24;
 
 /// Elements of rows as experts read and write them.
 double elements_of(const ExpertShape& shape, double rows) {
@@ -31,14 +30,11 @@ Kernel routing(const ExpertShape& shape, const FrameworkSpec& framework) {
   return kernel;
 }
 
-/// Bytes an element of the experts' outputs that their biases cost. The product adds biases of
-/// columns on its way, but the rows' are weighted by each token's fp32 probability p, in kernels of
-/// their own: b p (4), x + b p (2 + 4 + 4), all experts joined (4 + 4), rounded to 16 bits (4 + 2);
-/// backward: the gradient g in fp32 (2 + 4), that of x rounded (4 + 2) and joined (2 + 2), g p and
-/// its sum for b (4 + 4 + 4), g b and its sum for p (4 + 4 + 4).
-/// Source: Megatron-LM, megatron/core/transformer/moe/experts.py, TEGroupedMLP._apply_bias, 2026.
-constexpr double kBiasForward = 28;
-constexpr double kBiasBackward = 40;
+/// Bytes of what an element of e bytes becomes when a probability weights it.
+double weighted_element(const BlockInput& input) {
+  const double e = input.shape.element;
+  return input.training.framework.has_wide_probabilities() ? std::max(e, 4.0) : e;
+}
 
 /// Each expert's rows have `kernels` of their own; one more joins them and one rounds.
 void write_bias(BlockWriter& writer, const BlockInput& input, double bytes, int kernels) {
@@ -50,6 +46,7 @@ void write_bias(BlockWriter& writer, const BlockInput& input, double bytes, int 
   const double elements = elements_of(shape, shape.rows());
   Kernel kernel = memory_kernel("expert bias", bytes * elements / static_cast<double>(launches));
   kernel.count = launches;
+  kernel.pace = kBiasPace;
   writer.compute(kernel);
 }
 
@@ -67,6 +64,15 @@ void write_padding(BlockWriter& writer, const BlockInput& input) {
       !input.model.moe->padded) {
     const double rows = input.experts->rows();
     writer.compute(move_rows(input, "pad rows", rows, rows));
+  }
+}
+
+/// Outputs of experts that ran one after the other, or gradients of their inputs, become one array.
+/// Source: Megatron-LM, megatron/core/transformer/moe/experts.py, SequentialMLP: split and cat.
+void write_joining(BlockWriter& writer, const BlockInput& input) {
+  const ExpertShape& shape = *input.experts;
+  if (input.training.framework.joined_experts && shape.local_experts > 1) {
+    writer.compute(move_rows(input, "join experts", shape.rows(), shape.rows()));
   }
 }
 
@@ -144,35 +150,13 @@ Permutation permutation(const ExpertShape& shape) {
   return {shape.arrived() * shape.expert_tensor, shape.rows()};
 }
 
-/// Bytes an element of e bytes that the operators of an unfused permutation move, of rows and of
-/// tokens. One kernel instead of them reads e of one side and writes e of the other.
-///     unpermute      rows times fp32 probabilities (e + 4), added to scattered fp32 rows (4 + 8);
-///                    their zeros and the cast of the sum (4 + 4 + e)
-///     its gradient   the cast of the gradient (e + 4); gathered (4 + 4), times probabilities
-///                    (4 + e), times saved rows and summed for the probabilities' (4 + e + 4 + 4)
-///     of permute     gradients of rows added to scattered rows (e + 2 e) on zeros (e)
-/// Source: Megatron-LM, megatron/core/transformer/moe/moe_utils.py, permute and unpermute without
-/// moe_permute_fusion, 2024.
-struct Moved {
-  double a_row = 0, a_token = 0;
-  int kernels = 1;
-  double scattered = 0;  ///< of those a row: added to rows that others are added to as well
-};
-Moved unpermute_bytes(double e) { return {e + 16, e + 8, 4, 12}; }
-Moved unpermute_gradient_bytes(double e) { return {2 * e + 24, e + 4, 5}; }
-Moved permute_gradient_bytes(double e) { return {3 * e, e, 2, 3 * e}; }
-
-/// Pace of sums over scattered rows: index_add of a mixture's steps with PyTorch 2.11 on H200 at
-/// 0.15 of the peak bandwidth, plain streams 0.87 (calibrate/validate/h200-sxm/measured.json).
-constexpr double kScatteredPace = 0.17;
-
 void write_permutation(BlockWriter& writer,
                        const BlockInput& input,
                        const char* name,
-                       const Moved& unfused) {
+                       const MovedBytes& unfused) {
   const double e = input.shape.element;
   const bool fused = input.training.framework.fused_permute;
-  const Moved moved = fused ? Moved{e, e, 1} : unfused;
+  const MovedBytes moved = fused ? MovedBytes{e, e, 1} : unfused;
   const Permutation p = permutation(*input.experts);
   const ExpertShape& shape = *input.experts;
   const double bytes = elements_of(shape, moved.a_row * p.rows + moved.a_token * p.tokens);
@@ -192,7 +176,7 @@ bool sorts_arrivals(const ExpertShape& shape) {
 void scatter(BlockWriter& writer,
              const BlockInput& input,
              const Exchange& exchange,
-             const Moved& unfused) {
+             const MovedBytes& unfused) {
   const ExpertShape& shape = *input.experts;
   if (shape.sorted_by_sender()) {
     write_permutation(writer, input, "permute", unfused);
@@ -217,7 +201,7 @@ void scatter(BlockWriter& writer,
 void gather(BlockWriter& writer,
             const BlockInput& input,
             const Exchange& exchange,
-            const Moved& unfused) {
+            const MovedBytes& unfused) {
   const ExpertShape& shape = *input.experts;
   if (!shape.sorted_by_sender()) {
     write_permutation(writer, input, "unpermute", unfused);
@@ -327,6 +311,20 @@ ExpertLinears expert_linears(const ModelSpec& model,
   return linears;
 }
 
+std::vector<Kernel> expert_activation(const BlockInput& input, double output, bool backward) {
+  const FrameworkSpec& framework = input.training.framework;
+  const ElementwiseOperator limits = limits_operator(input.model, framework);
+  const ElementwisePass& pass = backward ? limits.backward : limits.forward;
+  std::vector<Kernel> kernels = backward ? activation_backward(input.model, output, framework)
+                                         : activation_forward(input.model, output, framework);
+  if (pass.launches > 0) {
+    const double e = input.shape.element;
+    kernels.insert(backward ? kernels.end() : kernels.begin(),
+                   elementwise_kernel("limits", pass, e, output / e));
+  }
+  return kernels;
+}
+
 std::vector<int> start_dispatch(BlockWriter& writer, const BlockInput& input) {
   const FrameworkSpec& framework = input.training.framework;
   if (!framework.expert_overlap) {
@@ -362,12 +360,14 @@ void write_experts_forward(BlockWriter& writer,
   write_padding(writer, input);
   writer.compute(forward_product(linears.in));
   write_adapters_forward(writer, input, AdapterPlace::experts_in);
-  writer.compute(activation_forward(input.model, experts_output(input), framework));
+  writer.compute(expert_activation(input, experts_output(input), false));
   writer.compute(forward_product(linears.out));
   write_adapters_forward(writer, input, AdapterPlace::experts_out);
-  write_bias(writer, input, kBiasForward, 2);
+  write_joining(writer, input);
+  write_bias(writer, input, bias_forward(e, weighted_element(input)), 2);
   write_padding(writer, input);
-  gather(writer, input, {Way::home, e, beside ? nullptr : "combine"}, unpermute_bytes(e));
+  gather(writer, input, {Way::home, e, beside ? nullptr : "combine"},
+         unpermute_bytes(e, weighted_element(input)));
   write_nulls(writer, input, 3);
   if (shape.latent > 0) {
     writer.compute(forward_product(linears.up));
@@ -393,14 +393,14 @@ void write_experts_backward(BlockWriter& writer,
       combine = start_exchange(writer, input, {Way::there, e, "combine gradient"});
     }
     scatter(writer, input, {Way::there, e, beside ? nullptr : "combine gradient"},
-            unpermute_gradient_bytes(e));
+            unpermute_gradient_bytes(e, weighted_element(input)));
     write_padding(writer, input);
-    write_bias(writer, input, kBiasBackward, 5);
+    write_bias(writer, input, bias_backward(e, weighted_element(input)), 5);
   }
   write_product_backward(writer, linears.out, mode);
   write_adapters_backward(writer, input, AdapterPlace::experts_out, mode);
   if (chain) {
-    writer.compute(activation_backward(input.model, experts_output(input), framework));
+    writer.compute(expert_activation(input, experts_output(input), true));
   }
   write_product_backward(writer, linears.in, mode);
   write_adapters_backward(writer, input, AdapterPlace::experts_in, mode);
@@ -409,6 +409,7 @@ void write_experts_backward(BlockWriter& writer,
       join_all(writer, combine);
       start_exchange(writer, input, {Way::home, e, "dispatch gradient"});
     }
+    write_joining(writer, input);
     write_padding(writer, input);
     gather(writer, input, {Way::home, e, beside ? nullptr : "dispatch gradient"},
            permute_gradient_bytes(e));
@@ -422,19 +423,6 @@ void write_experts_backward(BlockWriter& writer,
     writer.compute(routing(shape, framework));
   }
   write_product_backward(writer, linears.router, mode);
-}
-
-std::vector<core::ModelConstant> expert_constants() {
-  constexpr const char* kBias =
-      "passes counted in Megatron-LM, megatron/core/transformer/moe/experts.py, "
-      "TEGroupedMLP._apply_bias, 2026";
-  return {{"workload.scattered_pace", kScatteredPace, "", 0.03,
-           "index_add in steps of a mixture, PyTorch 2.11 on H200: docs/calibration.md, part 8"},
-          {"workload.routing_bytes", kRoutingBytes, "B", 0,
-           "passes over a score: fp32 scores read and written by softmax, read by top-k and by the "
-           "balance loss, probabilities and a map written; counted"},
-          {"workload.expert_bias_forward", kBiasForward, "B", 0, kBias},
-          {"workload.expert_bias_backward", kBiasBackward, "B", 0, kBias}};
 }
 
 }  // namespace headway::workload

@@ -20,6 +20,11 @@ ExpertLinears expert_linears(const ModelSpec& model,
                              const ExpertShape& shape,
                              const FrameworkSpec& framework);
 
+/// The activation in the experts, and the bounds on its inputs where operators of their own draw
+/// them.
+/// @param output  bytes of its result
+std::vector<core::Kernel> expert_activation(const BlockInput& input, double output, bool backward);
+
 /// The exchange that brings tokens to their experts, where it runs beside the work of another
 /// micro-batch (`expert_overlap`): what this rank computes meanwhile is another's, so it starts
 /// with the block and is awaited where its tokens are needed. In the middle of many micro-batches a

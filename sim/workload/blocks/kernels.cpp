@@ -332,11 +332,13 @@ std::vector<Kernel> attention_backward(const RankShape& shape, const FrameworkSp
 
 std::vector<Kernel> rotary(const ModelSpec& model,
                            const RankShape& shape,
-                           const FrameworkSpec& framework) {
+                           const FrameworkSpec& framework,
+                           bool backward) {
   if (model.learned_positions > 0 || !model.rotary) {
     return {};
   }
-  const ElementwisePass pass = rotary_operator(framework).forward;
+  const ElementwiseOperator turn = rotary_operator(model, framework);
+  const ElementwisePass& pass = backward ? turn.backward : turn.forward;
   if (shape.latent()) {
     const double turned = elements(shape.tokens, shape.heads * shape.rope_dim);
     if (shape.sparse) {  // keys stay as they are

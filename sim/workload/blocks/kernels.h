@@ -79,7 +79,8 @@ std::vector<core::Kernel> attention_gate(const RankShape& shape, bool backward);
 /// turns part of a query and writes keys and values anew.
 std::vector<core::Kernel> rotary(const ModelSpec& model,
                                  const RankShape& shape,
-                                 const FrameworkSpec& framework);
+                                 const FrameworkSpec& framework,
+                                 bool backward);
 
 /// The MLP's activation function (with the gate's product, where gated).
 /// @param output  bytes of its result

@@ -36,7 +36,7 @@ void write_attention_input_forward(BlockWriter& writer, const BlockInput& input)
   tensor_region(writer, input).forward_columns(layer_linears(input.model, input.shape).qkv);
   write_adapters_forward(writer, input, AdapterPlace::attention_in);
   writer.compute(query_key_norms(input.model, input.shape, input.training.framework, false));
-  writer.compute(rotary(input.model, input.shape, input.training.framework));
+  writer.compute(rotary(input.model, input.shape, input.training.framework, false));
   write_compression_forward(writer, input);
 }
 
@@ -173,8 +173,10 @@ void write_second_half_again(BlockWriter& writer,
     write_second_half_forward(writer, input, kind.experts,
                               kind.experts ? start_dispatch(writer, input) : std::vector<int>{});
   } else if (again.activation) {
-    writer.compute(
-        activation_forward(input.model, remade_output(input, kind), input.training.framework));
+    const double output = remade_output(input, kind);
+    writer.compute(kind.experts
+                       ? expert_activation(input, output, false)
+                       : activation_forward(input.model, output, input.training.framework));
   }
 }
 
@@ -190,7 +192,7 @@ void write_operators_again(BlockWriter& writer, const BlockInput& input, const L
   linears.qkv.outputs = shape.key_value_heads * shape.head_dim;
   region.forward_columns(linears.qkv);
   writer.compute(query_key_norms(model, shape, framework, false));
-  writer.compute(rotary(model, shape, framework));
+  writer.compute(rotary(model, shape, framework, false));
   if (shape.tensor == 1) {
     writer.compute(forward_product(linears.projection));
   }
@@ -249,7 +251,7 @@ void write_attention_backward(BlockWriter& writer,
       write_core_attention_forward(writer, input.shape, framework);
     }
     write_core_attention_backward(writer, input.shape, framework);
-    writer.compute(rotary(input.model, input.shape, input.training.framework));
+    writer.compute(rotary(input.model, input.shape, input.training.framework, true));
     writer.compute(query_key_norms(input.model, input.shape, input.training.framework, true));
   }
   write_indexer_backward(writer, input, mode);

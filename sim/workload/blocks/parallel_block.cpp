@@ -65,7 +65,7 @@ void write_parallel_forward(BlockWriter& writer, const BlockInput& input) {
   write_norms(writer, input);
   region.forward_columns(linears.qkv);
   writer.compute(query_key_norms(input.model, input.shape, input.training.framework, false));
-  writer.compute(rotary(input.model, input.shape, input.training.framework));
+  writer.compute(rotary(input.model, input.shape, input.training.framework, false));
   write_core_attention_forward(writer, input.shape, framework);
   if (input.model.norms > 1) {
     region.forward_columns(linears.mlp_in);
@@ -103,7 +103,7 @@ void write_parallel_backward(BlockWriter& writer,
       write_core_attention_forward(writer, input.shape, framework);
     }
     write_core_attention_backward(writer, input.shape, framework);
-    writer.compute(rotary(input.model, input.shape, input.training.framework));
+    writer.compute(rotary(input.model, input.shape, input.training.framework, true));
     writer.compute(query_key_norms(input.model, input.shape, input.training.framework, true));
   }
   write_columns_backward(writer, input, linears, mode);

@@ -30,6 +30,26 @@ constexpr ElementwiseOperator kComposedRotary{{2, 4, 3, 0.71}, {2, 4, 3, 0.71}};
 constexpr ElementwiseOperator kCompiledRotary{{2, 0, 1, 0.8}, {2, 0, 1, 0.8}};
 constexpr ElementwiseOperator kSingleRotary{{2, 0, 1}, {2, 0, 1}};
 
+/// Between small letters as above; half an array counts half.
+///   forward:  times cosines rw, half of it negated rw/2, joined rw, times sines rw, added rrw,
+///             joined with what is not turned (nothing) rw; the tables are six launches more
+///   backward: times sines rw, times cosines rw, half negated rw/2, joined rw, added rrw, and of
+///             what is not turned zeros w, added rrw
+/// Source: Megatron-LM, megatron/core/models/common/embeddings/rope_utils.py, apply_rotary_pos_emb
+/// (its factor "is not supported by TE's fused RoPE") and _apply_rotary_pos_emb_bshd, 2025.
+/// Pace: as of the other composed one, products with a row of a table and joins.
+constexpr ElementwiseOperator kScaledRotary{{12, 0, 12, 0.71}, {14, 0, 7, 0.71}};
+
+/// An element of the result has two inputs, the gate (one bound) and the other (two). Backward
+/// keeps maps of truth values, 1 B each, here as fp32 arrays: 8 B are two.
+///   forward:  cut off rw of each, joined rw of each
+///   backward: gate: compared r, map w; chosen by map and gradient r, w, map r; other: compared rr,
+///             two maps w, their conjunction of r r w, chosen r, w, map r; both joined rw rw; the
+///             zero of each choice is a launch
+/// Source: Megatron-LM, megatron/core/fusions/fused_bias_geglu.py, weighted_bias_quick_geglu_impl,
+/// 2025; PyTorch, torch/csrc/autograd/FunctionsManual.cpp, clamp_backward.
+constexpr ElementwiseOperator kComposedLimits{{8, 0, 3}, {11, 2, 9}};
+
 /// Gated, eager: SiLU rw, product rrw; backward: two products rrw each, SiLU rrw.
 constexpr ElementwiseOperator kComposedGate{{5, 0, 2}, {9, 0, 3}};
 /// Gated: reads gate and up, writes one; backward reads them and the gradient, writes two.
@@ -54,7 +74,11 @@ ElementwiseOperator norm_operator(const ModelSpec& model, const FrameworkSpec& f
   return kSingleNorm;
 }
 
-ElementwiseOperator rotary_operator(const FrameworkSpec& framework) {
+ElementwiseOperator rotary_operator(const ModelSpec& model, const FrameworkSpec& framework) {
+  if (model.scaled_rotary && framework.elementwise == Elementwise::fused &&
+      !framework.fused_scaled_rotary) {
+    return kScaledRotary;
+  }
   if (framework.elementwise == Elementwise::compiled) {
     return kCompiledRotary;
   }
@@ -66,6 +90,12 @@ ElementwiseOperator activation_operator(const ModelSpec& model, const FrameworkS
     return kPlain;
   }
   return framework.fuses_elementwise() ? kSingleGate : kComposedGate;
+}
+
+ElementwiseOperator limits_operator(const ModelSpec& model, const FrameworkSpec& framework) {
+  const bool limited = model.moe && model.moe->limited_activation;
+  return limited && !framework.fuses_expert_limits() ? kComposedLimits
+                                                     : ElementwiseOperator{{0, 0, 0}, {0, 0, 0}};
 }
 
 core::Kernel elementwise_kernel(const char* name,
@@ -91,6 +121,8 @@ std::vector<core::ModelConstant> elementwise_constants() {
           {"workload.library_norm_backward_pace", kLibraryNorm.backward.pace, "", 0.05, kSource},
           {"workload.composed_rotary_pace", kComposedRotary.forward.pace, "", 0.02, kSource},
           {"workload.compiled_rotary_pace", kCompiledRotary.forward.pace, "", 0.1, kSource},
+          {"workload.scaled_rotary_pace", kScaledRotary.forward.pace, "", 0.05,
+           "as of the composed rotary embedding: the same kinds of operators"},
           {"workload.list_pace", kListPace, "", 0.01, kSource},
           {"workload.mixed_sum_pace", kMixedSumPace, "", 0.05,
            "steps of eight decoders on H200: calibrate/validate/h200-sxm"}};

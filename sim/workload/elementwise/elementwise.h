@@ -36,11 +36,17 @@ struct ElementwiseOperator {
 /// composes RMSNorm of eight operators in fp32.
 ElementwiseOperator norm_operator(const ModelSpec& model, const FrameworkSpec& framework);
 
-/// Rotary embedding of queries or of keys; eager in fp32, between two casts.
-ElementwiseOperator rotary_operator(const FrameworkSpec& framework);
+/// Rotary embedding of queries or of keys; eager in fp32, between two casts; with a factor where
+/// the software's kernel takes none, of operators in the activations' format.
+ElementwiseOperator rotary_operator(const ModelSpec& model, const FrameworkSpec& framework);
 
 /// The MLP's activation with its gate; an element is one of the result.
 ElementwiseOperator activation_operator(const ModelSpec& model, const FrameworkSpec& framework);
+
+/// Bounds on both inputs of the experts' activation by operators of their own, before it forward
+/// and after it backward; an element is one of the activation's result. No launches: its kernel has
+/// them, or there are none.
+ElementwiseOperator limits_operator(const ModelSpec& model, const FrameworkSpec& framework);
 
 /// Kernels of a pass over `elements` of `element` bytes.
 core::Kernel elementwise_kernel(const char* name,

@@ -143,7 +143,7 @@ void write_latent_up_forward(BlockWriter& writer, const BlockInput& input) {
   } else {
     region.forward_columns(linears.key_value_up);
   }
-  writer.compute(rotary(input.model, input.shape, input.training.framework));
+  writer.compute(rotary(input.model, input.shape, input.training.framework, false));
 }
 
 void write_latent_input_forward(BlockWriter& writer, const BlockInput& input) {

@@ -218,6 +218,19 @@ double activation_output(const CountedLayer& layer) {
                           : 0.0;
 }
 
+/// Inputs of the experts' activation cut off at their bound, which its kernel keeps beside those
+/// that it got where operators of their own draw the bound.
+double limited_inputs(const CountedLayer& layer) {
+  const bool limited = layer.experts && layer.model.moe->limited_activation &&
+                       !layer.framework.fuses_expert_limits();
+  return limited ? first_outputs(layer, layer.rank.element) : 0.0;
+}
+
+/// What is there once the activation has run, beside the output of the first matrices.
+double activation_kept(const CountedLayer& layer) {
+  return activation_output(layer) + limited_inputs(layer);
+}
+
 /// Kept bytes of the MLP: its input, the output of its first matrices and that of the activation.
 double kept_by_mlp(const CountedLayer& layer) {
   if (!layer.kind.mlp) {
@@ -227,7 +240,7 @@ double kept_by_mlp(const CountedLayer& layer) {
   if (!layer.again.mlp && !layer.again.experts) {
     const double element =
         layer.keeps_narrow() ? operand_bytes(layer.rank.linear) : layer.rank.element;
-    bytes += first_outputs(layer, element) + activation_output(layer) +
+    bytes += first_outputs(layer, element) + activation_kept(layer) +
              (layer.experts ? kept_by_routing(layer) : 0.0);
   }
   return bytes + (layer.rank.dropout ? layer.rank.split_stream() : 0.0);
@@ -299,7 +312,7 @@ double kept_by_layer(const CountedLayer& layer) {
   double bytes = norm_inputs(layer) + kept_by_mixing(layer) + kept_by_mlp(layer) + layer.adapters;
   bytes -= one_norm(layer) ? mlp_input(layer) : 0.0;
   bytes -= layer.again.norms ? norm_outputs(layer) : 0.0;
-  bytes -= drops_activation(layer) ? activation_output(layer) : 0.0;
+  bytes -= drops_activation(layer) ? activation_kept(layer) : 0.0;
   return bytes + kept_by_eager(layer);
 }
 
@@ -312,13 +325,13 @@ double made_again(CountedLayer layer) {
     return kept_by_layer(layer) - kept;
   }
   double bytes = again.norms ? norm_outputs(layer) : 0.0;
-  bytes += drops_activation(layer) ? activation_output(layer) : 0.0;
+  bytes += drops_activation(layer) ? activation_kept(layer) : 0.0;
   if (again.latent_up) {
     bytes += layer.rank.element * layer.rank.query_elements() +
              (layer.rank.sparse ? 0.0 : kept_keys(layer.rank));
   }
   if (again.mlp || again.experts) {
-    bytes += first_outputs(layer, layer.rank.element) + activation_output(layer) +
+    bytes += first_outputs(layer, layer.rank.element) + activation_kept(layer) +
              (layer.experts ? kept_by_routing(layer) : 0.0);
   }
   if (again.all) {

@@ -166,7 +166,7 @@ void write_hybrid_forward(BlockWriter& writer, const BlockInput& input) {
   write_gates_forward(writer, input, mixer);
   region.forward_columns(linears.qkv);
   writer.compute(query_key_norms(input.model, shape, framework, false));
-  writer.compute(rotary(input.model, shape, framework));
+  writer.compute(rotary(input.model, shape, framework, false));
   write_core_attention_forward(writer, shape, framework);
   writer.compute(attention_gate(shape, false));
   writer.compute(forward_product(linears.projection));
@@ -197,7 +197,7 @@ void write_hybrid_backward(BlockWriter& writer,
       write_core_attention_forward(writer, shape, framework);
     }
     write_core_attention_backward(writer, shape, framework);
-    writer.compute(rotary(input.model, shape, framework));
+    writer.compute(rotary(input.model, shape, framework, true));
     writer.compute(query_key_norms(input.model, shape, framework, true));
   }
   if (mode.weights()) {
