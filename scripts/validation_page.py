@@ -71,6 +71,7 @@ CAUSES = {
         "expert-tensor parallelism": "`expert_tensor`",
         "exchange that hides half, not 80 %": "`expert_overlap`, as streams and SMs allow",
         "FSDP of mixtures gathers experts": "profile `megatron-fsdp-2025`",
+        "probabilities as wide as the router's input": "`wide_probabilities`",
     },
     ("nano", "83 %"): {
         "steps that the host bounds": "`host.layer`, `host.stall`, `host.piece`",
