@@ -412,6 +412,22 @@ TEST(HuggingFaceFamilies, EveryFamilyHasAModelHere) {
   EXPECT_GT(families, 50);
 }
 
+// gpt-oss cuts the inputs of its experts off and scales YaRN's sines and cosines where its
+// configuration says so.
+TEST(HuggingFaceFamilies, GptOssSaysItsBoundsAndScaledRotary) {
+  const std::string experts = R"(, "num_local_experts": 32, "num_experts_per_tok": 4)";
+  const std::string plain = shape("gpt_oss", 2, 2880, 64, 8, 2880, 201088) + experts;
+  const auto read = [](const std::string& keys) {
+    return read_hugging_face_config("{" + keys + "}", "config.json");
+  };
+  EXPECT_FALSE(read(plain).scaled_rotary);
+  EXPECT_FALSE(read(plain).moe->limited_activation);
+  const ModelSpec model = read(
+      plain + R"(, "swiglu_limit": 7.0, "rope_scaling": {"rope_type": "yarn", "factor": 32.0})");
+  EXPECT_TRUE(model.scaled_rotary);
+  EXPECT_TRUE(model.moe->limited_activation);
+}
+
 TEST(HuggingFaceFamilies, ParallelBlocksAreRead) {
   const ModelSpec falcon = read_keys(
       R"("model_type": "falcon", "num_hidden_layers": 32, "hidden_size": 4544, "num_attention_heads": 71, "vocab_size": 65024)");
