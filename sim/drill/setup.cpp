@@ -157,11 +157,16 @@ void set_saves(const training::CheckedScenario& checked,
   saves.archive = checkpoint.archive.value_or(saves.archive);
 }
 
-/// A drill needs a rhythm even where the scenario predicts a step only.
+/// A drill needs a rhythm even where the scenario predicts a step only; its saves then hold what
+/// its training has, where nobody said what they hold.
 training::CheckedScenario with_run(const training::CheckedScenario& checked) {
   training::Scenario scenario = checked.scenario();
   if (!scenario.run.until) {
     scenario.run.until.emplace().wall = 30_days;
+    auto& bytes = scenario.run.checkpoint.bytes_per_parameter;
+    if (bytes == storage::CheckpointSpec{}.bytes_per_parameter) {
+      bytes = training::state_bytes_per_parameter(scenario);
+    }
   }
   return training::check(scenario, checked.marks());
 }

@@ -149,6 +149,22 @@ void check_members(const Machine& machine, const CollectiveRequest& request) {
   }
 }
 
+/// @throws core::Error if the ranks are on several sites, and not equally many on each
+void check_sites(const Machine& machine, const CollectiveRequest& request) {
+  if (!machine.cluster.sites) {
+    return;
+  }
+  const int per_node = request.per_node > 0 ? request.per_node : machine.cluster.node.gpus;
+  const int nodes = (request.gpus + per_node - 1) / per_node;
+  const int of_site = machine.cluster.nodes / machine.cluster.sites->count;
+  if (nodes > of_site && request.gpus % (of_site * per_node) != 0) {
+    throw core::Error(fmt::format(
+        "{} GPUs are asked for, and a site of '{}' has {}: over several sites equally many of each "
+        "take part; ask for {} or a multiple, or for fewer",
+        request.gpus, machine.name, of_site * per_node, of_site * per_node));
+  }
+}
+
 }  // namespace
 
 std::optional<double> CollectiveRow::error() const {
@@ -213,6 +229,7 @@ CollectiveReport predict_collective(const Machine& machine, const CollectiveRequ
   const std::uint64_t element = element_bytes(request.type);
   HEADWAY_CHECK(element > 0, "type '{}'", request.type);
   check_members(machine, request);
+  check_sites(machine, request);
   if (machine.cluster.sites && request.granularity != network::Granularity::fluid) {
     throw core::Error(
         "messages and packets between sites are not simulated one by one: use --granularity fluid, "

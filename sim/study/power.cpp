@@ -16,6 +16,7 @@ PowerReport power_report(const training::CheckedScenario& checked, core::Seconds
   PowerReport power;
   power.gpus = trace.gpus;
   power.rack = trace.rack;
+  power.rack_standing = trace.rack_standing;
   power.window = trace.window;
   power.standing = training::machine_power(s.cluster, training::spare_nodes(s), 0).standing;
   core::Watts idle;

@@ -11,6 +11,13 @@
 
 namespace headway::study {
 
+/// One save of the run. In the stall nothing runs: boards idle (`PowerReport::standing`). What is
+/// written beside steps draws nothing of its own in the model.
+struct SavePower {
+  core::Seconds stall;   ///< training stands still: all of a synchronous save, or its snapshot
+  core::Seconds beside;  ///< from there until durable, beside steps; 0: a synchronous save
+};
+
 /// Power of a cluster over one step; hosts, switches and spares draw the same all the time.
 struct PowerReport {
   core::Watts mean, peak, least;  ///< of GPUs, hosts and switches
@@ -24,6 +31,8 @@ struct PowerReport {
   std::vector<core::Watts> gpus;  ///< per window, GPUs alone
   std::vector<core::Watts> rack;  ///< likewise, all of the rack that swings most; or empty
   core::Watts beside;             ///< hosts, switches, spares
+  core::Watts rack_standing;      ///< of the rack in `rack`, while nothing runs
+  std::optional<SavePower> save = {};  ///< of a run that saves
 
   template <class V>
   void fields(V& v) const {

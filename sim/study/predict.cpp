@@ -52,6 +52,9 @@ void add_campaign(Driver& driver,
     report.pictures->campaign = std::move(outcome.pictures);
   }
   report.campaign = std::move(outcome.result);
+  if (report.power && report.campaign->checkpoint_stall.si() > 0) {
+    report.power->save = {report.campaign->checkpoint_stall, report.campaign->checkpoint_persist};
+  }
   report.assumptions.insert(report.assumptions.end(), outcome.assumptions.begin(),
                             outcome.assumptions.end());
   report.warnings.insert(report.warnings.end(), outcome.warnings.begin(), outcome.warnings.end());

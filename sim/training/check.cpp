@@ -288,9 +288,7 @@ void check_saved_bytes(const Scenario& s, Complaints& complaints) {
   const auto state = s.training.optimizer_state;
   const bool full = workload::full_precision(s.training.precision);
   const double usual = 2 + workload::optimizer_bytes(workload::OptimizerState::adam_fp32);
-  const double own = workload::element_bytes(s.training.precision) +
-                     workload::mean_optimizer_bytes(s.model, s.training) +
-                     (s.training.local_steps ? workload::kOuterBytes : 0);
+  const double own = state_bytes_per_parameter(s);
   if (s.run.until && own != usual && s.run.checkpoint.bytes_per_parameter == usual) {
     complaints.add(full ? "training.precision" : "training.optimizer_state",
                    "checkpoints of {:g} bytes a parameter hold Adam in fp32 beside 16-bit weights; "
@@ -465,6 +463,12 @@ void check_fixed(const Scenario& scenario, Complaints& complaints) {
 }
 
 }  // namespace
+
+double state_bytes_per_parameter(const Scenario& s) {
+  return workload::element_bytes(s.training.precision) +
+         workload::mean_optimizer_bytes(s.model, s.training) +
+         (s.training.local_steps ? workload::kOuterBytes : 0);
+}
 
 void check_apart_from_layout(const Scenario& scenario, const SourceMarks& marks) {
   Complaints complaints(marks);

@@ -66,6 +66,10 @@ void check_apart_from_layout(const Scenario& scenario, const core::SourceMarks& 
 /// @throws Error with every violated rule
 CheckedScenario check(Scenario scenario, const core::SourceMarks& marks = {});
 
+/// What a checkpoint keeps of a parameter [B]: the weight that is multiplied, the optimizer's state
+/// (mean over the model's matrices) and the outer state of local steps.
+double state_bytes_per_parameter(const Scenario& scenario);
+
 /// A complaint that only a simulation could find, at the place of the field it is about.
 /// @throws Error always
 [[noreturn]] void refuse(const CheckedScenario& checked,

@@ -1,5 +1,6 @@
 // Power of a run from the outside.
 #include <algorithm>
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -25,13 +26,14 @@ TEST_F(Power, ATableOverTheStepIsWritten) {
   std::istringstream lines(read("p.csv"));
   std::string line;
   std::getline(lines, line);
-  EXPECT_EQ(line, "time_s,gpu_kw,it_kw,facility_kw");
+  EXPECT_EQ(line, "time_s,gpu_kw,it_kw,facility_kw,state");
   double most = 0, sum = 0;
   int rows = 0;
   while (std::getline(lines, line)) {
     double time = 0, gpu = 0, it = 0, facility = 0;
     char comma = 0;
     std::istringstream(line) >> time >> comma >> gpu >> comma >> it >> comma >> facility;
+    EXPECT_TRUE(line.ends_with(",step"));  // nothing is saved without a run
     most = std::max(most, it);
     sum += it;
     ++rows;
@@ -44,6 +46,41 @@ TEST_F(Power, ATableOverTheStepIsWritten) {
   EXPECT_GT(power["ramp_w_per_s"], 0);
   EXPECT_THAT(run("run s.yaml --show power").out, HasSubstr("peak"));
   EXPECT_FALSE(json::parse(run("run s.yaml --format json").out).contains("power"));
+}
+
+// A synchronous save follows the step: boards wait, so all draw what a cluster draws at rest, as
+// long as training stands still. An asynchronous one has its snapshot first and is then written
+// beside steps, whose power it leaves as it is.
+TEST_F(Power, ASaveFollowsTheStep) {
+  for (const bool synchronous : {true, false}) {
+    write_small("s.yaml", fmt::format("run: {{until: {{steps: 1000}}, trials: 2, checkpoint: "
+                                      "{{interval: 1 h, mode: {}}}}}\n",
+                                      synchronous ? "sync" : "async"));
+    const auto done = run("run s.yaml --power p.csv --force --format json");
+    ASSERT_EQ(done.code, 0) << done.err;
+    const json result = json::parse(done.out);
+    const double standing = result["power"]["standing_w"];
+    const double stall = result["campaign"]["checkpoint_stall_s"];
+    std::istringstream lines(read("p.csv"));
+    double first = -1, last = -1;
+    int beside = 0;
+    for (std::string line; std::getline(lines, line);) {
+      double time = 0, gpu = 0, it = 0;
+      char comma = 0;
+      std::istringstream(line) >> time >> comma >> gpu >> comma >> it;
+      if (line.ends_with(",save")) {
+        EXPECT_NEAR(it * 1000, standing, 1e-3);
+        first = first < 0 ? time : first;
+        last = time;
+      }
+      beside += line.ends_with(",save_beside") ? 1 : 0;
+    }
+    EXPECT_GT(first, 0);
+    EXPECT_NEAR(last - first + result["power"]["window_s"].get<double>(), stall, 1e-6);
+    EXPECT_EQ(beside > 0, !synchronous);
+    EXPECT_THAT(run("run s.yaml --show power").out,
+                HasSubstr(synchronous ? "a save takes off" : "a save's snapshot takes off"));
+  }
 }
 
 /// Tokens a joule of the building with boards limited to so many watts.
@@ -123,10 +160,11 @@ TEST_F(Power, ALimitedRackIsAColumnOfTheTable) {
   std::istringstream lines(read("p.csv"));
   std::string line;
   std::getline(lines, line);
-  EXPECT_EQ(line, "time_s,gpu_kw,it_kw,facility_kw,rack_kw");
+  EXPECT_EQ(line, "time_s,gpu_kw,it_kw,facility_kw,rack_kw,state");
   double least = 1e9, most = 0;
   while (std::getline(lines, line)) {
-    ASSERT_EQ(std::count(line.begin(), line.end(), ','), 4);
+    ASSERT_EQ(std::count(line.begin(), line.end(), ','), 5);
+    line.resize(line.rfind(','));
     const double drawn = std::stod(line.substr(line.rfind(',') + 1));
     least = std::min(least, drawn);
     most = std::max(most, drawn);

@@ -94,6 +94,17 @@ const StepLine* step_line_of(const std::string& line) {
   return found == kStepLines.end() ? nullptr : &*found;
 }
 
+/// One of the last digit of a number as it is printed: 0.01 of "8.12", 1 of "7000".
+double last_digit(const std::string& word) {
+  const std::size_t point = word.find('.');
+  const std::size_t end = std::min(word.find_first_of("eE"), word.size());
+  const double decimals = point == std::string::npos || point > end
+                              ? 0
+                              : static_cast<double>(end - point - 1);
+  const auto exponent = end == word.size() ? 0 : number_of(word.substr(end + 1)).value_or(0);
+  return std::pow(10.0, exponent - decimals);
+}
+
 double median_of(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());
@@ -167,6 +178,7 @@ class TrainingLogReader {
     if (seen_.insert(step.step).second) {
       log_.program = known.program;
       log_.steps.push_back(step);
+      resolutions_.push_back(last_digit(word) / *value);
     }
   }
 
@@ -236,6 +248,7 @@ class TrainingLogReader {
     for (std::size_t i = 1; i < log_.steps.size(); ++i) {
       log_.steps[i].steps = log_.steps[i].step - log_.steps[i - 1].step;
     }
+    log_.resolution = resolutions_.empty() ? 0 : median_of(std::move(resolutions_));
     for (auto& [name, reports] : parts_) {
       log_.parts.push_back({name, median_of(reports.first), median_of(reports.second)});
     }
@@ -251,6 +264,7 @@ class TrainingLogReader {
   std::size_t offset_ = 0;
   bool in_timers_ = false;
   std::set<std::int64_t> seen_;
+  std::vector<double> resolutions_;
   std::map<std::string, std::pair<std::vector<double>, std::vector<double>>> parts_;
   TrainingLog log_;
   core::Diagnostics faults_;

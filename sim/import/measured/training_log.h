@@ -43,6 +43,7 @@ struct TrainingLog {
   std::vector<LoggedStep> steps;  ///< rising; of a step that several ranks print the first line
   std::vector<LoggedPart> parts;  ///< by name
   double memory_bytes = 0;        ///< largest that was allocated at a time on a GPU; 0: not printed
+  double resolution = 0;  ///< one of the last digit of a step's figure / the figure, median
 };
 
 /// Prefixes of launchers and colours are passed over, lines of other programs too.

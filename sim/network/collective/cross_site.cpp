@@ -53,6 +53,11 @@ void finish(CollectiveTime& t, Seconds busy, Seconds sender, Seconds site) {
 
 }  // namespace
 
+bool exchanged_between_sites(CollectiveKind kind) {
+  return kind == CollectiveKind::all_reduce || kind == CollectiveKind::all_gather ||
+         kind == CollectiveKind::reduce_scatter || kind == CollectiveKind::broadcast;
+}
+
 CollectiveTime hierarchical_over_sites(const CollectiveCall& call,
                                        const GroupShape& group,
                                        const NetworkParameters& machine,

@@ -189,6 +189,15 @@ Table power_table(const study::PowerReport& power) {
   add("largest ramp", power.ramp / kKilo, "kW/s");
   add("averaged over", power.window.si() / kMilli, "ms");
   add("while no step runs", power.standing.si() / kKilo, "kW");
+  if (power.save) {
+    const bool beside = power.save->beside.si() > 0;
+    add(beside ? "a save's snapshot takes off" : "a save takes off",
+        (power.mean - power.standing).si() / kKilo, "kW");
+    add("for", power.save->stall.si(), "s");
+    if (beside) {
+      add("and is written beside steps for", power.save->beside.si(), "s");
+    }
+  }
   add("one node, boards at their limit", power.rack_of_node.si() / kKilo, "kW");
   add("the building, mean", (power.mean * power.pue).si() / kKilo, "kW");
   add("the building, peak", (power.peak * power.pue).si() / kKilo, "kW");

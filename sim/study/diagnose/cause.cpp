@@ -325,7 +325,7 @@ double predicted(const Laboratory& laboratory,
     case Feature::step_time:
       return step.time.si();
     case Feature::spread:
-      return imagined.spread;
+      return std::hypot(imagined.spread, observation.rounding);
     case Feature::pauses:
       return imagined.pauses;
     case Feature::regularity:

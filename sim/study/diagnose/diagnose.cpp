@@ -103,6 +103,7 @@ class Diagnosis {
           is_ratio(observation.feature)
               ? std::array{healthy_[i] * std::exp(-both), healthy_[i] * std::exp(both)}
               : std::array{std::max(0.0, healthy_[i] - both * scale), healthy_[i] + both * scale};
+      row.interval[0] = observation.feature == Feature::spread ? 0 : row.interval[0];
       out.push_back(std::move(row));
     }
     return out;
@@ -210,6 +211,11 @@ class Diagnosis {
     Residual r;
     r.difference = is_ratio(observation.feature) ? std::log(observation.measured / figure)
                                                  : (observation.measured - figure) / scale;
+    // Steps that scatter less than usual are no fault: only jitter, which is scatter, is spoken
+    // against by it.
+    if (observation.feature == Feature::spread && cause != Cause::jitter) {
+      r.difference = std::max(0.0, r.difference);
+    }
     r.deviation =
         std::hypot(observation.noise, own_error(observation.feature, figure / scale, cause));
     if (cause == Cause::unlisted) {

@@ -137,7 +137,8 @@ struct DiagnoseOptions {
 /// Simulates the job with each cause in a few severities and weighs how well each explains all
 /// figures of the logs together:
 ///     log L = -1/2 (r' C^-1 r + log det C),  C = diag(noise^2 + own^2) + sum_k u_k u_k'
-/// with r measured less predicted (logarithms of times and rates), own the error of one figure's
+/// with r measured less predicted (logarithms of times and rates; of scatter not below zero, but
+/// where jitter is the cause: too little of it is no fault), own the error of one figure's
 /// prediction, and u_k the errors that predictions share: of the speed of kernels, and of the
 /// network. A cause has the mean of L over its hypotheses.
 /// @throws core::Error if the scenario breaks a rule or a file cannot be read

@@ -46,6 +46,9 @@ const std::vector<TimerNames>& timer_names() {
 /// Operations of a product from which it is more than a launch: 30 us of an H100.
 constexpr double kLargeProduct = 2e10;
 
+/// Less scatter is as good as none: a thousandth of a step. Judged.
+constexpr double kLeastSpread = 1e-3;
+
 double median_value(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   return (values[(values.size() - 1) / 2] + values[values.size() / 2]) / 2;
@@ -113,9 +116,16 @@ class EvidenceReader {
     }
     const SeriesSummary summary = summarize_series(series);
     const auto lines = static_cast<double>(std::max<std::size_t>(summary.lines, 1));
-    note(Feature::step_time, file, summary.median, 0.005 + summary.spread / std::sqrt(lines));
+    // Rounding spreads a figure evenly over one of its last digit: d / sqrt(12), alike in all lines.
+    const double rounded = log.resolution / std::sqrt(12.0);
+    note(Feature::step_time, file, summary.median,
+         std::hypot(0.005 + summary.spread / std::sqrt(lines), rounded));
     if (summary.lines >= 8) {
-      note(Feature::spread, file, std::max(summary.spread, 1e-3), 1 / std::sqrt(2 * lines));
+      const double rounding = rounded * std::sqrt(summary.together);
+      const double least = std::max(kLeastSpread, rounding);  // that the log can show
+      const double spread = std::max(summary.spread, least);
+      note(Feature::spread, file, spread, std::hypot(1 / std::sqrt(2 * lines), rounding / spread));
+      evidence_.observations.back().rounding = rounding;
       note(Feature::pauses, file, summary.pauses, 0.003);
       note(Feature::regularity, file, summary.regularity, 0.1);
       evidence_.pause_period = summary.period;

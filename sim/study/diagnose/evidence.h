@@ -77,6 +77,7 @@ struct Observation {
   double noise = 0;  ///< its standard error: of the logarithm of a ratio, else of the figure
   std::optional<MeasuredCall> call = {};  ///< of a bus bandwidth; `measured` is [B/s]
   std::vector<std::string> nodes = {};    ///< that it is of, where the file names them
+  double rounding = 0;  ///< of a spread: what the log's rounding of each figure adds to it
 };
 
 /// One file to read.

@@ -72,8 +72,9 @@ SeriesSummary summarize_series(const std::vector<SeriesStep>& series) {
     }
   }
   summary.pauses = all > 0 ? lost / all : 0;
-  summary.spread = robust_deviation(usual, middle(usual)) / summary.median *
-                   std::sqrt(middle(std::move(together)));
+  summary.together = together.empty() ? 1 : middle(std::move(together));
+  summary.spread =
+      robust_deviation(usual, middle(usual)) / summary.median * std::sqrt(summary.together);
   find_period(pauses, summary);
   return summary;
 }

@@ -21,6 +21,7 @@ struct SeriesSummary {
   double regularity = 0;  ///< of the gaps between pauses, how many are the commonest one
   std::optional<std::int64_t> period;  ///< that gap in steps, where most are
   std::size_t lines = 0;               ///< that count: the first ones are left out
+  double together = 1;                 ///< steps that a line is the mean of, median
 };
 
 /// The first tenth (at least two lines where there are ten) warms up and is left out. A pause is a

@@ -8,6 +8,7 @@
 #include "sim/core/text.h"
 #include "sim/drill/setup.h"
 #include "sim/gpu/kernel_time.h"
+#include "sim/network/collective/cross_site.h"
 #include "sim/study/collective.h"
 #include "sim/study/driver.h"
 #include "sim/study/nccl_tests_names.h"
@@ -68,24 +69,46 @@ struct Group {
   std::int64_t nodes = 1;
 };
 
+/// A node, the group asked for, an NVLink domain, the nodes of a leaf, a site, the job: each number
+/// of nodes once.
 std::vector<Group> groups_of(const training::Scenario& scenario,
                              const drill::DrillSetup& setup,
                              int asked) {
-  const std::int64_t all = scenario.cluster.nodes;
+  const auto& cluster = scenario.cluster;
+  const std::int64_t all = cluster.nodes;
   if (asked > all) {
     throw core::Error(fmt::format("--nodes {}: the cluster of the scenario has {}", asked, all));
   }
+  const std::int64_t of_site = cluster.sites ? all / cluster.sites->count : all;
+  if (asked > of_site && asked % of_site != 0) {
+    throw core::Error(fmt::format(
+        "--nodes {}: a site of the scenario has {}, and groups over several sites have equally "
+        "many nodes of each; ask for {} or fewer",
+        asked, of_site, of_site));
+  }
   std::vector<Group> groups{{Scope::node, 1}};
-  if (asked > 1 && asked < all) {
-    groups.push_back({Scope::group, asked});
-  }
-  if (setup.nodes_per_leaf > 1 && setup.nodes_per_leaf < all && setup.nodes_per_leaf != asked) {
-    groups.push_back({Scope::leaf, setup.nodes_per_leaf});
-  }
+  const auto add = [&](Scope scope, std::int64_t nodes) {
+    const bool there = std::any_of(groups.begin(), groups.end(),
+                                   [&](const Group& group) { return group.nodes == nodes; });
+    if (nodes > 1 && nodes < all && !there) {
+      groups.push_back({scope, nodes});
+    }
+  };
+  add(Scope::group, asked);
+  add(Scope::domain, cluster.node.scale_up.domain_gpus / cluster.node.gpus);
+  add(Scope::leaf, setup.nodes_per_leaf);
+  add(Scope::site, of_site);
   if (all > 1) {
     groups.push_back({Scope::job, all});
   }
   return groups;
+}
+
+/// Whether a collective of the first `nodes` nodes has a time: over sites some have none.
+bool has_time(const training::ClusterSpec& cluster, core::CollectiveKind kind, std::int64_t nodes) {
+  return !cluster.sites || nodes <= cluster.nodes / cluster.sites->count ||
+         cluster.sites->collective == network::CrossSite::flat ||
+         network::exchanged_between_sites(kind);
 }
 
 void add_collectives(const Machine& machine,
@@ -93,6 +116,13 @@ void add_collectives(const Machine& machine,
                      ExpectReport& report) {
   for (const Group& group : groups) {
     for (const auto kind : kTested) {
+      if (!has_time(machine.cluster, kind, group.nodes)) {
+        report.assumptions.push_back(fmt::format(
+            "{} of {} nodes on {} sites has no threshold: between sites it is not modelled, and "
+            "that of one site stands for it",
+            core::to_word(kind), group.nodes, machine.cluster.sites->count));
+        continue;
+      }
       CollectiveRequest request;
       request.kind = kind;
       request.gpus = static_cast<int>(group.nodes) * machine.cluster.node.gpus;
@@ -280,6 +310,12 @@ ExpectReport expect(const config::LoadedScenario& loaded, const ExpectOptions& o
   add_products(loaded, report);
   add_step(checked, step, report);
   add_saves(checked, setup, report);
+  if (!scenario.run.until) {
+    report.assumptions.push_back(fmt::format(
+        "the scenario has no 'run.until': saves are those of a run with its defaults, of {:g} bytes "
+        "a parameter where nothing else is said",
+        training::state_bytes_per_parameter(scenario)));
+  }
   add_error_words(report);
   if (!step.memory.fits) {
     report.status = Status::infeasible;

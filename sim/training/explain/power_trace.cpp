@@ -147,9 +147,14 @@ std::vector<core::Watts> drawn_by(double gpus,
   return power;
 }
 
+struct RackPower {
+  std::vector<core::Watts> windows;
+  core::Watts standing;
+};
+
 /// The power of the rack that swings most over the step.
 /// @param windows  of the GPUs of each owner of a program
-std::vector<core::Watts> most_swinging_rack(const CheckedScenario& checked,
+RackPower most_swinging_rack(const CheckedScenario& checked,
                                             const std::vector<ProgramOwner>& owners,
                                             const std::vector<Windows>& windows) {
   const Scenario& s = checked.scenario();
@@ -163,13 +168,15 @@ std::vector<core::Watts> most_swinging_rack(const CheckedScenario& checked,
   const core::Watts spares =
       s.run.recovery.rack_spares *
       (static_cast<double>(spare.gpus) * spare.gpu.idle_power + spare.host_power);
-  std::vector<core::Watts> found;
+  RackPower found;
   core::Watts swing(-1);
   for (const auto& rack : racks_of(checked)) {
     std::vector<core::Watts> power(all.begin()->second.size(), spares);
+    core::Watts standing = spares;
     for (const auto& [of, gpus] : rack) {
       const NodeSpec& node = node_of_kind(s.cluster, of.kind);
       const auto& drawn = all.at(of);
+      standing += gpus * node.gpu.idle_power + gpus / node.gpus * node.host_power;
       for (std::size_t w = 0; w < power.size(); ++w) {
         power[w] += gpus / whole.at(of) * drawn[w] + gpus / node.gpus * node.host_power;
       }
@@ -177,7 +184,7 @@ std::vector<core::Watts> most_swinging_rack(const CheckedScenario& checked,
     const auto [least, most] = std::minmax_element(power.begin(), power.end());
     if (*most - *least > swing) {
       swing = *most - *least;
-      found = std::move(power);
+      found = {std::move(power), standing};
     }
   }
   return found;
@@ -215,7 +222,7 @@ PowerTrace power_trace(const CheckedScenario& checked, bool fold) {
       add_entry(lowered.problem, actor, entry, here, stages[actor.program]);
     }
   }
-  PowerTrace trace{core::Clock::step().to_seconds(run.end), kinds.front().length(), {}, {}};
+  PowerTrace trace{core::Clock::step().to_seconds(run.end), kinds.front().length(), {}, {}, {}};
   for (int kind = 0; kind < node_kinds(s.cluster); ++kind) {
     const NodeSpec& node = node_of_kind(s.cluster, kind);
     const auto idle = static_cast<double>(nodes_of_kind(s.cluster, kind) * node.gpus);
@@ -227,7 +234,9 @@ PowerTrace power_trace(const CheckedScenario& checked, bool fold) {
     }
   }
   if (racks) {
-    trace.rack = most_swinging_rack(checked, lowered.owners, stages);
+    RackPower rack = most_swinging_rack(checked, lowered.owners, stages);
+    trace.rack = std::move(rack.windows);
+    trace.rack_standing = rack.standing;
   }
   return trace;
 }

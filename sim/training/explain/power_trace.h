@@ -17,6 +17,7 @@ struct PowerTrace {
   /// The rack whose power swings most, with its hosts and idle spares; empty where racks have no
   /// limit (`cluster.power.rack`).
   std::vector<core::Watts> rack;
+  core::Watts rack_standing;  ///< that rack while nothing runs
 };
 
 /// A GPU draws its limit while kernels run and its idle power else: while it waits for a transfer,
