@@ -6,7 +6,9 @@
 #include <map>
 #include <string>
 
+#include "sim/config/reflect.h"
 #include "sim/config/suggestions/suggest.h"
+#include "sim/config/unit_text.h"
 #include "sim/report/constants.h"
 #include "sim/report/table.h"
 #include "sim/report/table_json.h"
@@ -102,6 +104,19 @@ const Figures& figures_of(const std::string& kind) {
   return found == all.end() ? none : found->second;
 }
 
+/// Rates of memory and storage are told in bytes, whatever is shortest: "8064 Gbps" is 1008 GB/s.
+std::string in_bytes(std::string_view key, std::string text) {
+  const bool of_bytes =
+      key == "memory_bandwidth" || key == "write_bandwidth" || key == "read_bandwidth";
+  if (!of_bytes || !text.ends_with("bps")) {
+    return text;
+  }
+  std::string why;
+  const auto rate = config::parse_quantity(
+      text, config::reflect::dimension_of(core::BytesPerSecond{}), why);
+  return rate ? fmt::format("{:g} GB/s", *rate / 1e9) : text;
+}
+
 /// The entries of one kind with the figures that tell them apart.
 /// @param placed  for programs: the kind and the file too, as of the list of all kinds
 Table figures_table(const std::string& kind, bool placed) {
@@ -126,8 +141,10 @@ Table figures_table(const std::string& kind, bool placed) {
     if (placed) {
       row = {kind, entry.name, entry.path.string()};
     }
-    for (auto& value : config::entry_values(entry.path, keys, options)) {
-      row.push_back(value.starts_with("0 ") ? "-" : std::move(value));  // a rate it does not have
+    auto values = config::entry_values(entry.path, keys, options);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const bool none = values[i].starts_with("0 ");  // a rate it does not have
+      row.push_back(none ? "-" : in_bytes(keys[i], std::move(values[i])));
     }
     table.rows.push_back(std::move(row));
   }

@@ -11,6 +11,7 @@
 #include "sim/network/collective/closed_form.h"
 #include "sim/network/collective/collective_alone.h"
 #include "sim/study/nccl_tests_names.h"
+#include "sim/training/domain_size.h"
 #include "sim/training/estimate.h"
 #include "sim/training/step/lower.h"
 
@@ -235,6 +236,8 @@ CollectiveReport predict_collective(const Machine& machine, const CollectiveRequ
         "messages and packets between sites are not simulated one by one: use --granularity fluid, "
         "or a cluster of one site");
   }
+  const auto domain =
+      training::domain_warning(machine.cluster, machine.cluster.node.scale_up.domain_gpus);
   training::require_memory(training::estimate_fabric(machine.cluster), training::machine_memory());
   const auto fabric = training::build_fabric(machine.cluster);
   const auto parameters = network::make_parameters(
@@ -244,6 +247,9 @@ CollectiveReport predict_collective(const Machine& machine, const CollectiveRequ
   Stretch stretch;
   CollectiveReport report{machine.name,        request.kind, request.type, request.gpus,
                           group.shape().nodes, {},           "",           machine.assumptions};
+  if (domain) {
+    report.assumptions.push_back(*domain);
+  }
   std::optional<PacketNetworkOf> packets;
   if (request.granularity == network::Granularity::packet) {
     packets.emplace(machine.cluster, fabric, request.transport);

@@ -1,5 +1,6 @@
 #include "sim/study/nccl_tests_names.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <fmt/format.h>
@@ -89,7 +90,11 @@ std::optional<std::uint64_t> parse_size(std::string_view text) {
   if (result.ec != std::errc{} || !(value >= 0)) {
     return std::nullopt;
   }
-  const std::string_view unit(result.ptr, static_cast<std::size_t>(end - result.ptr));
+  std::string_view unit(result.ptr, static_cast<std::size_t>(end - result.ptr));
+  unit.remove_prefix(std::min(unit.find_first_not_of(' '), unit.size()));
+  if (unit.size() == 3 && unit.ends_with("iB")) {
+    unit.remove_suffix(2);
+  }
   constexpr std::string_view kUnits = "kmgtKMGT";
   const auto at = unit.size() == 1 ? kUnits.find(unit[0]) : std::string_view::npos;
   if (!unit.empty() && at == std::string_view::npos) {

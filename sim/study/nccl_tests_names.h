@@ -22,7 +22,8 @@ std::string_view reduction_word(core::CollectiveKind kind);
 /// The `root` column: 0 for a broadcast, else -1.
 int root_of(core::CollectiveKind kind);
 
-/// Bytes of "8", "128K", "1.5M", "16G" (powers of 1024, as nccl-tests reads -b and -e).
+/// Bytes of "8", "128K", "1.5M", "16G" (powers of 1024, as nccl-tests reads -b and -e), and of
+/// "16 GiB", as `size_words` writes it. "16 GB" is none: it may mean either.
 std::optional<std::uint64_t> parse_size(std::string_view text);
 /// "16 GiB", "1.5 MiB", "100 B".
 std::string size_words(std::uint64_t bytes);

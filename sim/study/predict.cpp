@@ -173,6 +173,25 @@ void name_sources(const config::LoadedScenario& loaded,
   }
 }
 
+/// Said of shares by a catalogue entry whose GPU nobody has measured.
+constexpr std::string_view kNothingMeasured = "nothing measured on this GPU";
+
+/// A prediction for a GPU that nobody has measured says so where everybody looks.
+void warn_of_unmeasured(const config::LoadedScenario& loaded, RunReport& report) {
+  const bool unmeasured =
+      std::any_of(report.step.assumptions.begin(), report.step.assumptions.end(),
+                  [](const training::Assumption& assumption) {
+                    return assumption.key.starts_with("gpu.sustained.gemm") &&
+                           assumption.why.starts_with(kNothingMeasured);
+                  });
+  if (unmeasured && !loaded.scenario.calibration.kernels) {
+    report.warnings.push_back(
+        fmt::format("{}: {} stands behind the shares of its peaks, which are those of another "
+                    "(--show assumptions)",
+                    loaded.scenario.cluster.node.gpu.name, kNothingMeasured));
+  }
+}
+
 }  // namespace
 
 std::optional<CostReport> cost_of(const campaign::CampaignOutcome& outcome,
@@ -283,6 +302,7 @@ RunReport predict(const config::LoadedScenario& loaded, const PredictOptions& op
   report.assumptions = report.step.assumptions;
   report.warnings = report.step.warnings;
   report.warnings.insert(report.warnings.end(), loaded.remarks.begin(), loaded.remarks.end());
+  warn_of_unmeasured(loaded, report);
   add_parts(checked, options, loaded.canonical_text, report);
   report.timing.step = part.lap();
   if (checked.scenario().run.until) {

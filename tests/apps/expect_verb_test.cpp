@@ -58,5 +58,49 @@ TEST_F(ExpectVerb, SaysWhatItCannotRead) {
   EXPECT_THAT(outcome.err, HasSubstr("other.log"));
 }
 
+TEST_F(ExpectVerb, ScenariosOfSeveralSitesHaveThresholds) {
+  for (const char* name : {"two-sites-llama-70b-1024-h100", "two-sites-diloco-llama-70b-1024-h100"}) {
+    const auto outcome = run(std::string("expect " HEADWAY_ROOT "/configs/scenarios/") + name +
+                             ".yaml");
+    EXPECT_EQ(outcome.code, 0) << name << outcome.err;
+    EXPECT_THAT(outcome.out, HasSubstr("site (512 GPUs)"));
+  }
+}
+
+TEST_F(ExpectVerb, SizesAreReadAsTheyAreWritten) {
+  write_small("s.yaml");
+  write("m.csv",
+        "measure,value,nodes,collective,gpus,size\n"
+        "bus_bandwidth,470 GB/s,a,all_reduce,8,1 GiB\n"
+        "bus_bandwidth,470 GB/s,a,all_reduce,8,1G\n");
+  const auto outcome = run("expect s.yaml --against m.csv --format json");
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const json verdicts = json::parse(outcome.out)["verdicts"];
+  EXPECT_EQ(verdicts[0]["threshold"], verdicts[1]["threshold"]);
+}
+
+TEST_F(ExpectVerb, FilesOfLimitsAloneHoldNoResults) {
+  write_small("s.yaml");
+  write("m.csv", "measure,value\nstep_time,1 s\n");
+  for (const char* format : {"nvcre", "cvs", "cvs-rccl"}) {
+    const auto outcome = run(std::string("expect s.yaml --against m.csv --format ") + format);
+    EXPECT_EQ(outcome.code, 2);
+    EXPECT_THAT(outcome.err, HasSubstr(std::string("--against with --format ") + format));
+  }
+}
+
+// Saves with timers of their own are held to their limit too.
+TEST_F(ExpectVerb, ATrainingLogTellsHowLongSavesTake) {
+  write_small("s.yaml");
+  write("train.log",
+        " iteration 1/ 9 | elapsed time per iteration (ms): 10.0 |\n"
+        " iteration 2/ 9 | elapsed time per iteration (ms): 10.0 |\n"
+        "(min, max) time across ranks (ms):\n"
+        "    save-checkpoint ....: (880000.0, 990000.0)\n");
+  const auto outcome = run("expect s.yaml --against train.log");
+  EXPECT_EQ(outcome.code, 4);
+  EXPECT_THAT(outcome.err, HasSubstr("save_stall of 16 GPUs is 990 s"));
+}
+
 }  // namespace
 }  // namespace headway::apps

@@ -157,6 +157,8 @@ TEST_F(Suggestions, KnowTheKeys) {
 TEST_F(Suggestions, AKindIsListedWithItsFigures) {
   const std::string gpus = run("catalog list gpus").out;
   EXPECT_THAT(gpus, testing::ContainsRegex("h100-sxm +hopper +989.4 TFLOP/s"));
+  EXPECT_THAT(gpus, testing::ContainsRegex("rtx-4090 .* 1008 GB/s "));
+  EXPECT_THAT(gpus, Not(HasSubstr("bps")));
   EXPECT_THAT(run("catalog list nodes").out, testing::ContainsRegex("dgx-h100 +8 "));
   using nlohmann::json;
   const json rows = json::parse(run("catalog list gpus --format json").out)["rows"];
@@ -167,6 +169,32 @@ TEST_F(Suggestions, AKindIsListedWithItsFigures) {
   EXPECT_EQ((*h100)["bf16"], "989.4 TFLOP/s");
   EXPECT_THAT(run("catalog list gpus --format csv").out,
               testing::StartsWith("kind,name,file,architecture,bf16,"));
+}
+
+// What is spoken of and has no entry is refused with the reason, however it is named.
+TEST_F(Suggestions, GpusWithoutADataSheetSayWhyTheyAreLeftOut) {
+  const auto init = run("init x.yaml --gpus 64 --gpu rubin");
+  EXPECT_EQ(init.code, 2);
+  EXPECT_THAT(init.err, HasSubstr("the catalogue has no 'gpus/rubin'; Rubin GPUs"));
+  EXPECT_THAT(init.err, HasSubstr("dense 16-bit peak"));
+  write_small("s.yaml");
+  EXPECT_THAT(run("run s.yaml --set cluster.node.gpu.use=mi455x").err,
+              HasSubstr("GPUs of the MI400 series are left out"));
+  EXPECT_THAT(run("run s.yaml --set cluster.node.use=nvl144-rubin").err,
+              HasSubstr("Rubin GPUs (Vera Rubin NVL72"));
+  EXPECT_THAT(run("catalog show gpus mi355").err, HasSubstr("did you mean 'mi355x'?"));
+}
+
+// Where nobody has measured a GPU the run says so, and its assumptions whose figures are taken.
+TEST_F(Suggestions, AGpuThatNobodyMeasuredSaysSo) {
+  const auto outcome = run("run " HEADWAY_ROOT
+                           "/configs/scenarios/power-llama-70b-576-gb200.yaml --set "
+                           "cluster.node.use=nvl72-gb300 --show warnings,assumptions");
+  EXPECT_THAT(outcome.out, HasSubstr("GB300: nothing measured on this GPU"));
+  const auto wide = run("run " HEADWAY_ROOT
+                        "/configs/scenarios/power-llama-70b-576-gb200.yaml --set "
+                        "cluster.node.scale_up.domain_gpus=144");
+  EXPECT_THAT(wide.out, HasSubstr("a domain of 144 GPUs is larger than any"));
 }
 
 TEST_F(Suggestions, ATableAloneHasOneHeadingInMarkdown) {

@@ -104,5 +104,47 @@ TEST(TrainingLog, SaysWhereItCannotRead) {
   EXPECT_TRUE(is_training_log("loss 3\ncompleted step: 1, seconds: 3\n"));
 }
 
+// The slowest rank is waited for; of a save that several ranks report the longest counts.
+TEST(TrainingLog, SavesAndLoadsHaveLinesOfTheirOwn) {
+  const auto step = [](int i) {
+    return " iteration " + std::to_string(i) + "/ 100 | elapsed time per iteration (ms): 800.5 |\n";
+  };
+  const std::string saved =
+      "(min, max) time across ranks (ms):\n    save-checkpoint ........: (4000.0, 5500.0)\n";
+  const auto megatron = read_training_log(
+      "(min, max) time across ranks (ms):\n    load-checkpoint ........: (61000.0, 62000.0)\n" +
+          step(1) + step(2) + saved + step(3) + step(4) + saved,
+      "a.log");
+  ASSERT_EQ(megatron.saves.size(), 2U);
+  EXPECT_EQ(megatron.saves[0].step, 2);
+  EXPECT_EQ(megatron.saves[1].step, 4);
+  EXPECT_DOUBLE_EQ(megatron.saves[1].seconds, 5.5);
+  EXPECT_THAT(megatron.loads, testing::ElementsAre(62.0));
+  EXPECT_TRUE(megatron.parts.empty());
+  // 0.1 ms, the last digit, of 800.5.
+  EXPECT_NEAR(megatron.resolution, 0.1 / 800.5, 1e-12);
+  const auto nemo = read_training_log(
+      "Global Checkpoint Load : Rank : 0 : Start time : 17.500s : Time spent in load_checkpoint: "
+      "9.250s\n"
+      "Global Checkpoint Save : Rank: 0 : Iteration: 500 : Start time: 1.000s : Save duration: "
+      "3.125s\n"
+      "Global Checkpoint Save : Rank: 1 : Iteration: 500 : Start time: 1.000s : Save duration: "
+      "3.250s\n",
+      "b.log");
+  ASSERT_EQ(nemo.saves.size(), 1U);
+  EXPECT_EQ(nemo.saves[0].step, 500);
+  EXPECT_DOUBLE_EQ(nemo.saves[0].seconds, 3.25);
+  EXPECT_THAT(nemo.loads, testing::ElementsAre(9.25));
+  const auto titan = read_training_log(
+      "[titan] step: 10 loss: 8.1 memory: 40.00GiB(50%) tps: 7,000 mfu: 40%\n"
+      "[titan] Finished staging the checkpoint in 2.50 seconds.\n",
+      "c.log");
+  ASSERT_EQ(titan.saves.size(), 1U);
+  EXPECT_EQ(titan.saves[0].step, 10);
+  EXPECT_DOUBLE_EQ(titan.resolution, 1.0 / 7000);
+  EXPECT_THAT(complaint_of("Finished saving the checkpoint in no seconds.\n"),
+              HasSubstr("'no' behind 'Finished saving the checkpoint in' is no number above zero"));
+}
+
 }  // namespace
 }  // namespace headway::import

@@ -121,6 +121,9 @@ TEST(NcclTestsNames, SizesArePowersOf1024) {
   EXPECT_EQ(study::parse_size("8"), 8U);
   EXPECT_EQ(study::parse_size("128k"), 131072U);
   EXPECT_EQ(study::parse_size("16G"), 17179869184U);
+  EXPECT_EQ(study::parse_size("16 GiB"), 17179869184U);
+  EXPECT_EQ(study::parse_size("64MiB"), 67108864U);
+  EXPECT_FALSE(study::parse_size("16 GB"));  // of 1,000 or of 1,024?
   EXPECT_FALSE(study::parse_size("16X"));
   EXPECT_FALSE(study::parse_size(""));
   EXPECT_FALSE(study::parse_size("0"));

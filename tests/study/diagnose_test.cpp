@@ -202,5 +202,92 @@ TEST(Likelihood, IsThatOfTheWholeCovariance) {
   EXPECT_NEAR(log_mean({-1000, -1000 + std::log(3.0)}), -1000 + std::log(2.0), 1e-12);
 }
 
+/// MaxText's lines of a job exactly as predicted, with so much scatter and so many decimals.
+std::string predicted_log(double step, double scatter, int decimals) {
+  Noise noise(11);
+  std::string log;
+  for (int i = 1; i <= 120; ++i) {
+    log += fmt::format("completed step: {}, seconds: {:.{}f}, Tokens/s/device: 1\n", i,
+                       scatter > 0 ? step * noise(scatter) : step, decimals);
+  }
+  return log;
+}
+
+// Steps that scatter less than those of a sound job are no fault, nor are figures that a log
+// rounds to a tenth of a second.
+TEST(Diagnose, TooLittleScatterIsNoFault) {
+  const auto loaded = planted_job();
+  const double step = laboratory_of(loaded).healthy().step.time.si();
+  for (const double scatter : {0.0, 0.003, 0.01}) {
+    for (const int decimals : {4, 2, 1}) {
+      const auto report = diagnose(loaded, {{"a.log", predicted_log(step, scatter, decimals)}});
+      for (const Compared& row : report.compared) {
+        EXPECT_TRUE(row.within()) << in_words(row.feature) << " " << scatter << " " << decimals;
+      }
+      EXPECT_EQ(report.suspects.front().best.cause, Cause::none) << scatter << " " << decimals;
+    }
+  }
+  EXPECT_EQ(diagnose(loaded, {{"a.log", predicted_log(step * 1.1, 0.12, 4)}})
+                .suspects.front()
+                .best.cause,
+            Cause::jitter);
+}
+
+/// Steps as predicted, and the timer of a save after every so many of them, as Megatron-LM prints
+/// it: its times of steps leave saves out.
+std::string timed_saves(double step, int every, double save, double load) {
+  Noise noise(12);
+  std::string log;
+  const std::string timers = "(min, max) time across ranks (ms):\n";
+  log += fmt::format("{}    load-checkpoint ....: ({:.1f}, {:.1f})\n", timers, 990 * load,
+                     1000 * load);
+  for (int i = 1; i <= 120; ++i) {
+    log += fmt::format(" iteration {}/ 20000 | elapsed time per iteration (ms): {:.1f} |\n", i,
+                       1e3 * step * noise(0.01));
+    if (i % every == 0) {
+      const double seconds = save * noise(0.05);
+      log += fmt::format("{}    save-checkpoint ....: ({:.1f}, {:.1f})\n", timers, 900 * seconds,
+                         1000 * seconds);
+    }
+  }
+  return log;
+}
+
+TEST(Diagnose, SavesThatOnlyTheirTimersShowAreFound) {
+  const auto loaded = planted_job();
+  const Laboratory laboratory = laboratory_of(loaded);
+  const double step = laboratory.healthy().step.time.si();
+  const double stall = laboratory.save_stall(false).si();
+  const double load = laboratory.healthy().load.si();
+  const auto frequent = diagnose(loaded, {{"a.log", timed_saves(step, 3, 1.3 * stall, load)}});
+  EXPECT_EQ(frequent.suspects.front().best.cause, Cause::frequent_saves);
+  EXPECT_THAT(frequent.suspects.front().best.words, HasSubstr("a save every 3 steps"));
+  // A storage at a third of its rate loads three times as long.
+  const auto slow = diagnose(loaded, {{"a.log", timed_saves(step, 110, stall, 3 * load)}});
+  EXPECT_EQ(slow.suspects.front().best.cause, Cause::slow_storage);
+}
+
+/// What ml-goodput-measurement tells of 1,000 steps.
+std::string goodput_details(double step, double saves, double input) {
+  return fmt::format(
+      R"({{"goodput_time": {{"TOTAL": {}}}, "badput_time": {{
+          "UNPRODUCTIVE_CHECKPOINT_SAVE_TIME": {}, "DATA_LOADING_SYNC": {}}},
+          "max_productive_step": 1000, "total_elapsed_time": {}, "ideal_step_time": {}}})",
+      1000 * step, saves, input, 1100 * step + saves + input, step);
+}
+
+TEST(Diagnose, PlantedCausesAreFoundInASummaryOfGoodput) {
+  const auto loaded = planted_job();
+  const double step = laboratory_of(loaded).healthy().step.time.si();
+  const auto found = [&](double slower, double saves, double input) {
+    return diagnose(loaded, {{"g.json", goodput_details(step * slower, saves, input)}})
+        .suspects.front()
+        .best.cause;
+  };
+  EXPECT_EQ(found(1, 0.5, 1000 * 0.002), Cause::none);
+  EXPECT_EQ(found(1, 1000 * step * 0.08, 1000 * 0.002), Cause::frequent_saves);
+  EXPECT_EQ(found(1.4, 0.5, 1000 * 0.4 * step), Cause::data_starvation);
+}
+
 }  // namespace
 }  // namespace headway::study

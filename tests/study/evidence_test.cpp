@@ -1,6 +1,8 @@
 // Figures that logs of all kinds are turned into.
 #include "sim/study/diagnose/evidence.h"
 
+#include <cmath>
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -76,6 +78,50 @@ TEST(Evidence, SmallMessagesAreLeftOutAndSaidSo) {
   const auto evidence = read_evidence(job(), {{"small.log", log}});
   EXPECT_TRUE(evidence.observations.empty());
   EXPECT_THAT(evidence.remarks.front(), HasSubstr("small.log: no message of 64 MiB or more"));
+}
+
+// 900 s of steps, 90 s of saves and 10 s of waiting for input: saves are 9 % of 1,000 s. 300 steps
+// waited 1/30 s each. Of 1,250 s a fifth is neither.
+TEST(Evidence, ASummaryOfGoodputTellsWhatSavesAndInputTake) {
+  const auto evidence = read_evidence(
+      job(), {{"g.json", R"({"goodput_time": {"TOTAL": 900}, "badput_time": {
+          "UNPRODUCTIVE_CHECKPOINT_SAVE_TIME": 90, "UNPRODUCTIVE_CHECKPOINT_RESTORE_TIME": 80,
+          "DATA_LOADING_SYNC": 10}, "max_productive_step": 300, "total_elapsed_time": 1250,
+          "disruption_count": 2, "ideal_step_time": 3.0})"}});
+  EXPECT_DOUBLE_EQ(of(evidence, Feature::step_time).measured, 3);
+  EXPECT_DOUBLE_EQ(of(evidence, Feature::pauses).measured, 0.09);
+  EXPECT_NEAR(of(evidence, Feature::input).measured, 1.0 / 30, 1e-12);
+  EXPECT_DOUBLE_EQ(of(evidence, Feature::load).measured, 40);
+  EXPECT_THAT(evidence.remarks.front(), HasSubstr("20.0 % of its time is neither"));
+}
+
+// Every second step a save of 6 s, which steps of 2 s do not show: 6 of 10 s.
+TEST(Evidence, SavesThatStepsLeaveOutAreCountedBetweenThem) {
+  std::string log;
+  for (int i = 1; i <= 40; ++i) {
+    log += fmt::format(" iteration {}/ 90 | elapsed time per iteration (ms): 2000.0 |\n", i);
+    if (i % 2 == 0) {
+      log += "(min, max) time across ranks (ms):\n    save-checkpoint ....: (5000.0, 6000.0)\n";
+    }
+  }
+  const auto evidence = read_evidence(job(), {{"a.log", log}});
+  EXPECT_DOUBLE_EQ(of(evidence, Feature::save).measured, 6);
+  EXPECT_DOUBLE_EQ(of(evidence, Feature::pauses).measured, 0.6);
+  EXPECT_EQ(evidence.pause_period, 2);
+  EXPECT_TRUE(evidence.saves_are_timed);
+}
+
+// Figures of 2 s with one decimal: one of the last digit is 5 %, spread evenly over it 1.44 %.
+TEST(Evidence, WhatIsRoundedHidesHowStepsScatter) {
+  std::string log;
+  for (int i = 1; i <= 40; ++i) {
+    log += fmt::format("completed step: {}, seconds: 2.0, Tokens/s/device: 1\n", i);
+  }
+  const auto evidence = read_evidence(job(), {{"a.log", log}});
+  const Observation& spread = of(evidence, Feature::spread);
+  EXPECT_NEAR(spread.rounding, 0.05 / std::sqrt(12.0), 1e-12);
+  EXPECT_NEAR(spread.measured, spread.rounding, 1e-12);
+  EXPECT_GT(spread.noise, 1);
 }
 
 }  // namespace

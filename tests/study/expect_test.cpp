@@ -89,6 +89,71 @@ TEST(Expect, OneGpuANodeUsesOneCardANode) {
                core::Error);
 }
 
+config::LoadedScenario gb200_nodes(const std::string& more) {
+  return config::load_scenario_text(
+      "headway: 1\n"
+      "name: Racks\n"
+      "cluster:\n"
+      "  nodes: 72\n"
+      "  node: {use: nvl72-gb200}\n"
+      "  fabric: {use: rail-optimized-ndr}\n"
+      "  storage: {use: lustre}\n" +
+          more +
+          "model: {use: llama-3.1-8b}\n"
+          "training: {sequence_length: 4096, global_batch: 288}\n"
+          "parallelism: {tensor: 4, pipeline: 1, data: auto}\n",
+      "racks.yaml", {{HEADWAY_SOURCE_DIR "/configs"}, {}});
+}
+
+// A rack of 72 GPUs in nodes of 4 is tested as one: its interval is that of a domain.
+TEST(Expect, AnNvlinkDomainOfSeveralNodesIsAGroup) {
+  const auto report = expect(gb200_nodes(""), {});
+  const Threshold& rack = find(report, Measure::bus_bandwidth, Scope::domain);
+  EXPECT_EQ(rack.gpus, 72);
+  EXPECT_EQ(rack.nodes, 18);
+  EXPECT_NEAR(rack.expected / rack.limit(), std::exp(1.6449 * bus_bandwidth_error(true)), 1e-4);
+  for (const Threshold& threshold : expect(four_nodes(), {}).thresholds) {
+    EXPECT_NE(threshold.scope, Scope::domain);  // a node is one
+  }
+}
+
+// Between sites all-to-all has no time: a site stands for it, and it is said.
+TEST(Expect, OverSitesWhatIsNotModelledIsLeftOutAndSaidSo) {
+  const std::string sites =
+      "  sites: {count: 2, bandwidth: 100 Gbps, latency: 10 ms, connections: 64}\n";
+  const auto report = expect(gb200_nodes(sites), {});
+  int of_job = 0;
+  for (const Threshold& threshold : report.thresholds) {
+    const bool job = threshold.scope == Scope::job && threshold.collective;
+    of_job += job ? 1 : 0;
+    EXPECT_FALSE(job && threshold.collective == core::CollectiveKind::all_to_all);
+  }
+  EXPECT_GT(of_job, 0);
+  EXPECT_EQ(find(report, Measure::bus_bandwidth, Scope::site).gpus, 144);
+  EXPECT_THAT(report.assumptions,
+              testing::Contains(HasSubstr("all_to_all of 72 nodes on 2 sites has no threshold")));
+  try {
+    expect(gb200_nodes(sites), {.nodes = 50});
+    FAIL();
+  } catch (const core::Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("--nodes 50: a site of the scenario has 36"));
+  }
+}
+
+// 22 bytes a parameter: weights, Adam and the outer state of sites that train apart. A scenario
+// without a run takes them, as nobody said otherwise.
+TEST(Expect, SavesHoldWhatTheTrainingHas) {
+  auto loaded = gb200_nodes("");
+  const double usual = find(expect(loaded, {}), Measure::save_time, Scope::job).expected;
+  loaded.scenario.training.local_steps.emplace();
+  loaded.scenario.cluster.sites.emplace();
+  loaded.scenario.cluster.sites->bandwidth = core::BytesPerSecond(12.5e9);
+  loaded.scenario.cluster.sites->latency = core::Seconds(0.01);
+  const auto apart = expect(loaded, {});
+  EXPECT_GT(find(apart, Measure::save_time, Scope::job).expected, 1.2 * usual);
+  EXPECT_THAT(apart.assumptions, testing::Contains(HasSubstr("of 22 bytes a parameter")));
+}
+
 std::string pair_of(const std::string& nodes, int gigabytes) {
   return "bus_bandwidth," + std::to_string(gigabytes) + " GB/s," + nodes + ",all_reduce,16,8,1G\n";
 }
@@ -170,6 +235,31 @@ TEST(Expect, SmallMessagesOfALogAcceptNothing) {
       "# Rank 1 Group 0 Pid 2 on n0 device 1 [0x00] NVIDIA H100\n"
       "1048576 262144 float sum -1 17.99 58.29 58.29 0 17.8 58.9 58.9 0\n";
   EXPECT_THROW(hold_against(loaded, {{"small.log", small}}, report), core::Error);
+}
+
+// 144 GPUs: in two domains of 72 each GPU sends 72 of its 143 parts over its own card of 50 GB/s, so
+// the bus bandwidth of all-to-all is below 50 x 143 / 72 = 99 GB/s; in one domain none of them.
+TEST(Expect, ADomainOf144CarriesWhatTwoOf72Cannot) {
+  const auto rate = [](int domain) {
+    Machine machine{"Racks", gb200_nodes("").scenario.cluster, {}, {}};
+    machine.cluster.node.scale_up.domain_gpus = domain;
+    return bus_bandwidth_threshold(machine, core::CollectiveKind::all_to_all, 144, 4,
+                                   std::uint64_t{1} << 30, Scope::group);
+  };
+  EXPECT_LT(rate(72).expected, 50e9 * 143 / 72);
+  EXPECT_GT(rate(144).expected, 4 * rate(72).expected);
+  EXPECT_LT(rate(144).expected / rate(144).limit(), rate(72).expected / rate(72).limit());
+}
+
+TEST(Expect, ADomainThatNoSourceDescribesIsSaid) {
+  auto loaded = gb200_nodes("");
+  for (const std::string& assumption : expect(loaded, {}).assumptions) {
+    EXPECT_THAT(assumption, Not(HasSubstr("larger than any")));
+  }
+  loaded.scenario.cluster.node.scale_up.domain_gpus = 144;
+  EXPECT_THAT(expect(loaded, {}).assumptions,
+              testing::Contains(HasSubstr("a domain of 144 GPUs is larger than any of blackwell "
+                                          "GPUs that sources describe (72: ")));
 }
 
 }  // namespace

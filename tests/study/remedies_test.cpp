@@ -88,5 +88,16 @@ TEST(Remedies, APlanThatDoesNotFitHasNone) {
   EXPECT_TRUE(remedies(report).empty());
 }
 
+// The wall clock ends the run: what is gained is work. 5.26 % of the time saved is 0.95 / 0.9 of
+// the steps: 5.56 % more.
+TEST(Remedies, WhereTheClockEndsTheRunMoreIsDone) {
+  auto report = sample_report_with_campaign();
+  report.scenario.run.until.emplace().wall = Seconds(864'000);
+  report.campaign->steps.mean = 9000;
+  report.campaign->tokens = 18e9;
+  report.campaign->advice.interval_curve = {{Seconds(600), 0.95, true}, {Seconds(1800), 0.9, true}};
+  EXPECT_EQ(remedies(report)[0].brings, "500 steps more (1.00 B tokens), ETTR +5.00 %");
+}
+
 }  // namespace
 }  // namespace headway::study

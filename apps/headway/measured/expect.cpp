@@ -1,8 +1,10 @@
 // headway expect: what a sound cluster must reach, and whether it does.
+#include <fmt/format.h>
 #include <map>
 #include <string>
 #include <vector>
 
+#include "sim/core/error.h"
 #include "sim/report/measured/expect_report.h"
 #include "sim/study/expect/against.h"
 #include "sim/study/predict.h"
@@ -26,6 +28,18 @@ OutFile shown(const study::ExpectReport& report, const CommonOptions& options) {
   const auto shape = kShapes.find(options.format);
   return shape == kShapes.end() ? printed(report::expect_document(report), options)
                                 : OutFile{options.out, shape->second(report)};
+}
+
+/// Their tools measure by themselves and write results of their own: these files are what they are
+/// told beforehand, and hold limits only.
+void refuse_results_of_other_tools(const std::vector<std::string>& against,
+                                   const std::string& format) {
+  if (!against.empty() && (format == "nvcre" || format == "cvs" || format == "cvs-rccl")) {
+    throw core::Error(fmt::format(
+        "--against with --format {}: the file has a place for limits only, none for what was "
+        "measured; leave --against out, or write table, md, json or csv, which have both",
+        format));
+  }
 }
 
 }  // namespace
@@ -54,6 +68,7 @@ int run_expect(int argc, char** argv) {
   if (const auto code = parse(app, argc, argv, &options)) {
     return *code;
   }
+  refuse_results_of_other_tools(against, options.format);
   check_out(options);
   const auto loaded = config::load_scenario(scenario, load_options(options));
   how.known_errors = validation::load_known_errors(config_roots());

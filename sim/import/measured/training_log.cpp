@@ -94,6 +94,31 @@ const StepLine* step_line_of(const std::string& line) {
   return found == kStepLines.end() ? nullptr : &*found;
 }
 
+/// One of the known lines about checkpoints: what stands before its seconds.
+struct CheckpointLine {
+  std::string_view words;
+  bool load = false;
+};
+/// Source: NeMo nemo/lightning/io/pl.py; torchtitan components/checkpointer/dcp.py, whose staging is
+/// what an asynchronous save stops training for.
+constexpr std::array<CheckpointLine, 5> kCheckpointLines{{
+    {"Save duration:"},
+    {"Finished saving the checkpoint in"},
+    {"Finished staging the checkpoint in"},
+    {"Time spent in load_checkpoint:", true},
+    {"Finished loading the checkpoint in", true},
+}};
+/// Timers of Megatron-LM about them (training.py).
+constexpr std::string_view kSaveTimer = "save-checkpoint";
+constexpr std::string_view kLoadTimer = "load-checkpoint";
+
+const CheckpointLine* checkpoint_line_of(const std::string& line) {
+  const auto found =
+      std::find_if(kCheckpointLines.begin(), kCheckpointLines.end(),
+                   [&](const auto& known) { return line.find(known.words) != std::string::npos; });
+  return found == kCheckpointLines.end() ? nullptr : &*found;
+}
+
 /// One of the last digit of a number as it is printed: 0.01 of "8.12", 1 of "7000".
 double last_digit(const std::string& word) {
   const std::size_t point = word.find('.');
@@ -124,12 +149,13 @@ class TrainingLogReader {
       read_line(without_colours(text_.substr(at, end - at)));
       at = end + 1;
     }
-    if (log_.steps.empty() && faults_.empty()) {
+    if (log_.steps.empty() && saves_.empty() && log_.loads.empty() && faults_.empty()) {
       faults_.add(mark_of_file(file_name_),
                   "no line of a step; known are those of Megatron-LM ('iteration 10/ 100 | ... | "
                   "elapsed time per iteration (ms): 812.0'), NeMo ('train_step_timing in s'), "
                   "torchtitan ('step: 10 ... tps: 7,000'), DeepSpeed ('CurrSamplesPerSec=') and "
-                  "MaxText ('completed step: 10, seconds: 0.81')");
+                  "MaxText ('completed step: 10, seconds: 0.81'), and those about checkpoints of "
+                  "the first three");
     }
     faults_.throw_if_any();
     finish();
@@ -148,6 +174,9 @@ class TrainingLogReader {
       read_bars(line);
     }
     read_memory(line);
+    if (const CheckpointLine* known = checkpoint_line_of(line)) {
+      read_checkpoint(line, *known);
+    }
     if (const StepLine* known = step_line_of(line)) {
       read_step(line, *known);
     }
@@ -180,6 +209,27 @@ class TrainingLogReader {
       log_.steps.push_back(step);
       resolutions_.push_back(last_digit(word) / *value);
     }
+  }
+
+  /// "Global Checkpoint Save : Rank: 0 : Iteration: 100 : ... : Save duration: 3.200s",
+  /// "Finished saving the checkpoint in 12.30 seconds."
+  void read_checkpoint(const std::string& line, const CheckpointLine& known) {
+    const std::string word = word_after(line, known.words);
+    const auto seconds = number_of(word);
+    if (!seconds || !(*seconds > 0)) {
+      complain(fmt::format("'{}' behind '{}' is no number above zero", word, known.words));
+    } else if (known.load) {
+      log_.loads.push_back(*seconds);
+    } else {
+      add_save(number_of(word_after(line, "Iteration:")), *seconds);
+    }
+  }
+
+  void add_save(std::optional<double> step, double seconds) {
+    // Without any step each line is a save of its own.
+    const std::int64_t here = log_.steps.empty() ? line_ : log_.steps.back().step;
+    auto& longest = saves_[step ? static_cast<std::int64_t>(*step) : here];
+    longest = std::max(longest, seconds);
   }
 
   /// "    forward-compute ................: (1234.56, 1240.11)", or one figure.
@@ -222,6 +272,14 @@ class TrainingLogReader {
   }
 
   void add_part(std::string name, double least, double most) {
+    if (name.starts_with(kSaveTimer) && most > 0) {
+      add_save(std::nullopt, most);
+      return;
+    }
+    if (name == kLoadTimer && most > 0) {
+      log_.loads.push_back(most);
+      return;
+    }
     auto& reports = parts_[std::move(name)];
     reports.first.push_back(least);
     reports.second.push_back(most);
@@ -249,6 +307,9 @@ class TrainingLogReader {
       log_.steps[i].steps = log_.steps[i].step - log_.steps[i - 1].step;
     }
     log_.resolution = resolutions_.empty() ? 0 : median_of(std::move(resolutions_));
+    for (const auto& [step, seconds] : saves_) {
+      log_.saves.push_back({step, seconds});
+    }
     for (auto& [name, reports] : parts_) {
       log_.parts.push_back({name, median_of(reports.first), median_of(reports.second)});
     }
@@ -264,6 +325,7 @@ class TrainingLogReader {
   std::size_t offset_ = 0;
   bool in_timers_ = false;
   std::set<std::int64_t> seen_;
+  std::map<std::int64_t, double> saves_;
   std::vector<double> resolutions_;
   std::map<std::string, std::pair<std::vector<double>, std::vector<double>>> parts_;
   TrainingLog log_;
@@ -279,7 +341,8 @@ TrainingLog read_training_log(std::string_view text, const std::string& file_nam
 bool is_training_log(std::string_view text) {
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t end = std::min(text.find('\n', at), text.size());
-    if (step_line_of(std::string(text.substr(at, end - at))) != nullptr) {
+    const std::string line(text.substr(at, end - at));
+    if (step_line_of(line) != nullptr || checkpoint_line_of(line) != nullptr) {
       return true;
     }
     at = end + 1;

@@ -38,10 +38,19 @@ struct LoggedPart {
   double least = 0, most = 0;
 };
 
+/// A save of a checkpoint.
+struct LoggedSave {
+  std::int64_t step = 0;  ///< the last one before it
+  double seconds = 0;     ///< that training stood still, of the slowest rank that says so
+};
+
 struct TrainingLog {
   TrainingProgram program = TrainingProgram::megatron;
   std::vector<LoggedStep> steps;  ///< rising; of a step that several ranks print the first line
   std::vector<LoggedPart> parts;  ///< by name
+  std::vector<LoggedSave> saves;  ///< one a step, rising; Megatron-LM's timer `save-checkpoint`,
+                                  ///< "Save duration" of NeMo, "Finished saving" of torchtitan
+  std::vector<double> loads;      ///< of a checkpoint [s]
   double memory_bytes = 0;        ///< largest that was allocated at a time on a GPU; 0: not printed
   double resolution = 0;  ///< one of the last digit of a step's figure / the figure, median
 };
@@ -49,10 +58,10 @@ struct TrainingLog {
 /// Prefixes of launchers and colours are passed over, lines of other programs too.
 /// @param file_name  for messages
 /// @throws core::Error naming every line whose figure is no number above zero; or that there is no
-/// line of a step, and which lines are known
+/// line of a step nor of a checkpoint, and which lines are known
 TrainingLog read_training_log(std::string_view text, const std::string& file_name);
 
-/// Whether some line of the text is one of a step.
+/// Whether some line of the text is one of a step, or of the time of a checkpoint.
 bool is_training_log(std::string_view text);
 
 }  // namespace headway::import

@@ -27,6 +27,12 @@ constexpr double kSoundScatter = 0.01;
 /// limit but for the waits (docs/models/gpu.md).
 constexpr double kWorkingPower = 0.93;
 
+/// Saves at this share of the scenario's interval, or more of it, are as often as they should be.
+/// Judged: programs save after whole numbers of steps.
+constexpr double kUsualInterval = 0.8;
+/// A millisecond is as good as no time, of which there are no ratios [s].
+constexpr double kNoTime = 1e-3;
+
 /// Up to so many GPUs several hashes are tried.
 constexpr std::int64_t kFewGpus = 2048;
 
@@ -74,9 +80,9 @@ Laboratory::Laboratory(const training::CheckedScenario& checked,
   healthy_ = imagine({}, network::in_parts(count));
 }
 
-core::Seconds Laboratory::save_stall(bool synchronous) const {
+core::Seconds Laboratory::save_stall(bool synchronous, double slower) const {
   const auto& saves = setup_.saves;
-  return synchronous ? saves.snapshot + saves.write : saves.snapshot;
+  return synchronous ? saves.snapshot + slower * saves.write : saves.snapshot;
 }
 
 Scenario Laboratory::changed(const Hypothesis& hypothesis) const {
@@ -151,8 +157,11 @@ Imagined Laboratory::imagine(const Hypothesis& hypothesis,
   const bool frequent = hypothesis.cause == Cause::frequent_saves;
   const core::Seconds work =
       frequent ? static_cast<double>(hypothesis.every) * out.step.time : setup_.saves.interval;
+  const double slower = hypothesis.cause == Cause::slow_storage ? 1 / hypothesis.severity : 1;
   const core::Seconds stall =
-      frequent ? hypothesis.severity * out.step.time : save_stall(setup_.saves.synchronous);
+      frequent ? hypothesis.severity * out.step.time : save_stall(setup_.saves.synchronous, slower);
+  out.save = stall;
+  out.load = slower * setup_.recovery.load;
   out.pauses = work.si() > 0 ? stall / (work + stall) : 0;
   out.mean_step = out.step.time / (1 - out.pauses);
   out.regularity = frequent ? 1 : 0;
@@ -201,6 +210,7 @@ class HypothesisList {
     add_software();
     add_waits();
     add_saves();
+    add_storage();
     return std::move(list_);
   }
 
@@ -275,26 +285,66 @@ class HypothesisList {
     }
   }
 
-  /// As often as the log pauses, or a few frequencies; as long as a save of this storage.
+  /// As often as the log pauses, or a few frequencies; as long as a save of this storage, or as the
+  /// log times it.
   void add_saves() {
     const double step = laboratory_.healthy().step.time.si();
+    const auto timed = std::find_if(
+        evidence_.observations.begin(), evidence_.observations.end(),
+        [](const Observation& observation) { return observation.feature == Feature::save; });
     const std::vector<std::int64_t> periods =
         evidence_.pause_period ? std::vector<std::int64_t>{*evidence_.pause_period}
                                : std::vector<std::int64_t>{5, 10, 20, 50, 100};
     for (const std::int64_t every : periods) {
+      if (is_usual(every)) {
+        continue;
+      }
+      if (timed != evidence_.observations.end()) {
+        add_save(every, timed->measured / step);
+        continue;
+      }
       for (const bool synchronous : {false, true}) {
         const double stall = laboratory_.save_stall(synchronous).si();
         for (const double times : {0.5, 1.0, 2.0}) {
           if (stall > 0) {
-            Hypothesis saves{
-                Cause::frequent_saves,
-                fmt::format("a save every {} steps, {} s each", every, core::number(times * stall)),
-                times * stall / step};
-            saves.every = every;
-            list_.push_back(std::move(saves));
+            add_save(every, times * stall / step);
           }
         }
       }
+    }
+  }
+
+  /// Saves that are timed, and come as seldom as the scenario has them, are not frequent.
+  [[nodiscard]] bool is_usual(std::int64_t every) const {
+    const double interval = laboratory_.setup().saves.interval.si();
+    const double seen = static_cast<double>(every) * laboratory_.healthy().step.time.si();
+    return evidence_.saves_are_timed && interval > 0 && seen > kUsualInterval * interval;
+  }
+
+  void add_save(std::int64_t every, double steps) {
+    const double step = laboratory_.healthy().step.time.si();
+    Hypothesis saves{Cause::frequent_saves,
+                     fmt::format("a save every {} steps, {} s each", every,
+                                 core::number(steps * step)),
+                     steps};
+    saves.every = every;
+    list_.push_back(std::move(saves));
+  }
+
+  /// Only where something says how long storage takes.
+  void add_storage() {
+    const bool timed =
+        std::any_of(evidence_.observations.begin(), evidence_.observations.end(),
+                    [](const Observation& observation) {
+                      return observation.feature == Feature::save ||
+                             observation.feature == Feature::load;
+                    });
+    if (!timed) {
+      return;
+    }
+    for (const double keeps : {0.75, 0.5, 0.25, 0.1}) {
+      list_.push_back({Cause::slow_storage,
+                       fmt::format("storage delivers {} % of its rate", 100 * keeps), keeps});
     }
   }
 
@@ -357,6 +407,10 @@ double predicted(const Laboratory& laboratory,
       return imagined.power.si();
     case Feature::products:
       return imagined.products;
+    case Feature::save:
+      return std::max(imagined.save.si(), kNoTime);
+    case Feature::load:
+      return std::max(imagined.load.si(), kNoTime);
   }
   return 0;
 }

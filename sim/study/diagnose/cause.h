@@ -31,6 +31,7 @@ enum class Cause : std::uint8_t {
   data_starvation,
   recompute,
   frequent_saves,
+  slow_storage,
   jitter,
   unlisted
 };
@@ -46,6 +47,7 @@ constexpr auto enum_words(Cause) {
                     E{Cause::data_starvation, "data_starvation"},
                     E{Cause::recompute, "recompute"},
                     E{Cause::frequent_saves, "frequent_saves"},
+                    E{Cause::slow_storage, "slow_storage"},
                     E{Cause::jitter, "jitter"},
                     E{Cause::unlisted, "unlisted"}};
 }
@@ -68,6 +70,8 @@ struct Imagined {
   double pauses = 0;        ///< share of the time
   double regularity = 0;
   core::Seconds input;
+  core::Seconds save;           ///< that training stands still for one
+  core::Seconds load;           ///< of a checkpoint
   double clock_ratio = 1;       ///< lowest / median of the GPUs
   core::Watts power;            ///< of a GPU at work
   double products = 1;          ///< time of matrix products / healthy
@@ -103,8 +107,9 @@ class Laboratory {
                                      const MeasuredCall& call,
                                      const std::vector<std::string>& nodes) const;
 
-  /// Another saved interval than that of the scenario. @returns time a save stops the job for
-  [[nodiscard]] core::Seconds save_stall(bool synchronous) const;
+  /// Time that a save stops the job for.
+  /// @param slower  what storage takes / what it should take
+  [[nodiscard]] core::Seconds save_stall(bool synchronous, double slower = 1) const;
 
  private:
   [[nodiscard]] training::Scenario changed(const Hypothesis& hypothesis) const;

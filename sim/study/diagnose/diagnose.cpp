@@ -37,7 +37,8 @@ bool shows_passes(const Evidence& evidence) {
 
 /// Hypotheses of one key have the same step: they differ in a place or in saves alone.
 std::string step_key(const Hypothesis& h) {
-  return h.cause == Cause::frequent_saves || h.cause == Cause::none
+  return h.cause == Cause::frequent_saves || h.cause == Cause::slow_storage ||
+                 h.cause == Cause::none
              ? std::string()
              : fmt::format("{}/{}/{}", core::to_word(h.cause), h.severity, h.variant);
 }
@@ -350,8 +351,11 @@ std::string diagnose_sentence(const DiagnoseReport& report) {
   const std::string figures = fmt::format(
       "{} of {} figures are outside the interval of a sound job", outside, report.compared.size());
   if (first.best.cause == Cause::none) {
-    return fmt::format("{}; that nothing is wrong is the likeliest ({} %).", figures,
-                       core::percent(first.probability));
+    const double next = report.suspects.size() > 1 ? report.suspects[1].probability : 0;
+    return fmt::format(
+        "{}; that nothing is wrong is the likeliest ({} %), no cause is likelier than {} %: of "
+        "those that slow a job by less than its interval none can be left out.",
+        figures, core::percent(first.probability), core::percent(next));
   }
   std::string mended;
   if (first.mending.step_share > 0.001) {

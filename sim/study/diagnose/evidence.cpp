@@ -10,6 +10,7 @@
 #include "sim/core/error.h"
 #include "sim/core/text.h"
 #include "sim/gpu/kernel_time.h"
+#include "sim/import/measured/goodput_summary.h"
 #include "sim/import/measured/gpu_monitor.h"
 #include "sim/import/measured/nccl_tests_json.h"
 #include "sim/import/measured/nccl_tests_log.h"
@@ -46,6 +47,10 @@ const std::vector<TimerNames>& timer_names() {
 /// Operations of a product from which it is more than a launch: 30 us of an H100.
 constexpr double kLargeProduct = 2e10;
 
+/// Steps of which the scatter is told.
+constexpr std::size_t kFewestLines = 8;
+/// Of a median of a few timings: saves and loads differ by so much from one to the next. Judged.
+constexpr double kTimerNoise = 0.05;
 /// Less scatter is as good as none: a thousandth of a step. Judged.
 constexpr double kLeastSpread = 1e-3;
 
@@ -63,6 +68,8 @@ class EvidenceReader {
     const bool json = begin != std::string::npos && file.text[begin] == '{';
     if (json && file.text.find("\"traceEvents\"") != std::string::npos) {
       add_profile(import::read_torch_profile(file.text, file.name), file.name);
+    } else if (json && import::is_goodput_summary(file.text)) {
+      add_goodput(import::read_goodput_summary(file.text, file.name), file.name);
     } else if (json) {
       add_collectives(import::read_nccl_tests_json(file.text, file.name), file.name);
     } else if (import::is_training_log(file.text)) {
@@ -91,8 +98,8 @@ class EvidenceReader {
       throw core::Error(fmt::format(
           "{}: is no log of a training program (Megatron-LM, NeMo, torchtitan, DeepSpeed, "
           "MaxText), "
-          "no output of nccl-tests, no trace of torch.profiler and no table of nvidia-smi dmon or "
-          "DCGM; give one of these",
+          "no output of nccl-tests, no trace of torch.profiler, no table of nvidia-smi dmon or "
+          "DCGM and no details of ml-goodput-measurement; give one of these",
           file.name));
     }
     add_collectives(import::read_nccl_tests_log(file.text, file.name), file.name);
@@ -110,6 +117,40 @@ class EvidenceReader {
   }
 
   void add_training(const import::TrainingLog& log, const std::string& file) {
+    if (!log.steps.empty()) {
+      add_steps(log, file);
+    }
+    if (log.memory_bytes > 0) {
+      note(Feature::memory, file, log.memory_bytes, 0.005);
+    }
+    add_parts(log, file);
+    if (!log.saves.empty()) {
+      note(Feature::save, file, median_save(log), kTimerNoise);
+    }
+    if (!log.loads.empty()) {
+      note(Feature::load, file, median_value(log.loads), kTimerNoise);
+    }
+  }
+
+  static double median_save(const import::TrainingLog& log) {
+    std::vector<double> seconds;
+    for (const auto& save : log.saves) {
+      seconds.push_back(save.seconds);
+    }
+    return median_value(std::move(seconds));
+  }
+
+  /// Steps from a save to the next, the median; nothing of a log that has not two of them.
+  static std::optional<std::int64_t> steps_between_saves(const import::TrainingLog& log) {
+    std::vector<double> gaps;
+    for (std::size_t i = 1; i < log.saves.size(); ++i) {
+      gaps.push_back(static_cast<double>(log.saves[i].step - log.saves[i - 1].step));
+    }
+    return gaps.empty() ? std::nullopt
+                        : std::optional(static_cast<std::int64_t>(median_value(std::move(gaps))));
+  }
+
+  void add_steps(const import::TrainingLog& log, const std::string& file) {
     std::vector<SeriesStep> series;
     for (const auto& step : log.steps) {
       series.push_back({step.step, step.steps, seconds_of(step)});
@@ -120,24 +161,56 @@ class EvidenceReader {
     const double rounded = log.resolution / std::sqrt(12.0);
     note(Feature::step_time, file, summary.median,
          std::hypot(0.005 + summary.spread / std::sqrt(lines), rounded));
-    if (summary.lines >= 8) {
+    if (summary.lines >= kFewestLines) {
       const double rounding = rounded * std::sqrt(summary.together);
       const double least = std::max(kLeastSpread, rounding);  // that the log can show
       const double spread = std::max(summary.spread, least);
       note(Feature::spread, file, spread, std::hypot(1 / std::sqrt(2 * lines), rounding / spread));
       evidence_.observations.back().rounding = rounding;
-      note(Feature::pauses, file, summary.pauses, 0.003);
-      note(Feature::regularity, file, summary.regularity, 0.1);
-      evidence_.pause_period = summary.period;
     } else {
       evidence_.remarks.push_back(fmt::format(
           "{}: {} steps are too few to tell how they scatter; eight and more after the first do",
           file, summary.lines));
     }
-    if (log.memory_bytes > 0) {
-      note(Feature::memory, file, log.memory_bytes, 0.005);
+    const auto between = steps_between_saves(log);
+    const double save = between ? median_save(log) : 0;
+    const double share = save / (static_cast<double>(between.value_or(1)) * summary.median + save);
+    if (between && summary.pauses < share / 2) {
+      // Steps are timed without the saves between them, which have lines of their own.
+      note(Feature::pauses, file, share, 0.003);
+      evidence_.pause_period = between;
+      evidence_.saves_are_timed = true;
+    } else if (summary.lines >= kFewestLines) {
+      note(Feature::pauses, file, summary.pauses, 0.003);
+      note(Feature::regularity, file, summary.regularity, 0.1);
+      evidence_.pause_period = summary.period;
     }
-    add_parts(log, file);
+  }
+
+  /// Times of a whole job: what saves and input take of that of its steps.
+  void add_goodput(const import::GoodputSummary& job, const std::string& file) {
+    const double saves = job.lost_to("UNPRODUCTIVE_CHECKPOINT_SAVE_TIME");
+    const double input = job.lost_to("DATA_LOADING_SYNC");
+    const double restores = job.lost_to("UNPRODUCTIVE_CHECKPOINT_RESTORE_TIME");
+    if (!(job.productive > 0 && job.steps > 0)) {
+      evidence_.remarks.push_back(
+          fmt::format("{}: no step of it has counted yet; it is left out", file));
+      return;
+    }
+    note(Feature::step_time, file, job.ideal_step > 0 ? job.ideal_step : job.productive / job.steps,
+         0.01);
+    note(Feature::pauses, file, saves / (job.productive + input + saves), 0.003);
+    note(Feature::input, file, input / job.steps, 0);
+    if (job.disruptions >= 1 && restores > 0) {
+      note(Feature::load, file, restores / job.disruptions, kTimerNoise);
+    }
+    const double steps = job.productive + input + saves;
+    if (job.elapsed > steps) {
+      evidence_.remarks.push_back(fmt::format(
+          "{}: {} % of its time is neither of steps nor of saves and input (starts, {} disruptions "
+          "and what they threw away): `headway run` predicts that part",
+          file, core::percent(1 - steps / job.elapsed), core::count(job.disruptions)));
+    }
   }
 
   /// The timers of ranks: the shortest is of a rank that nothing slows, the longest over the
@@ -305,6 +378,10 @@ std::string_view in_words(Feature feature) {
       return "power of a GPU";
     case Feature::products:
       return "matrix products, time / predicted";
+    case Feature::save:
+      return "training stands still for a save";
+    case Feature::load:
+      return "load of a checkpoint";
   }
   return "";
 }
@@ -318,6 +395,8 @@ std::string_view unit_of(Feature feature) {
     case Feature::data:
     case Feature::optimizer:
     case Feature::input:
+    case Feature::save:
+    case Feature::load:
       return "s";
     case Feature::memory:
       return "B";

@@ -30,7 +30,9 @@ enum class Feature : std::uint8_t {
   bus_bandwidth,
   clock_ratio,
   power,
-  products
+  products,
+  save,
+  load
 };
 constexpr auto enum_words(Feature) {
   using E = core::EnumWord<Feature>;
@@ -49,7 +51,9 @@ constexpr auto enum_words(Feature) {
                     E{Feature::bus_bandwidth, "bus_bandwidth"},
                     E{Feature::clock_ratio, "clock_ratio"},
                     E{Feature::power, "power"},
-                    E{Feature::products, "products"}};
+                    E{Feature::products, "products"},
+                    E{Feature::save, "save"},
+                    E{Feature::load, "load"}};
 }
 
 /// What a feature is: "median step".
@@ -89,13 +93,14 @@ struct LogFile {
 struct Evidence {
   std::vector<Observation> observations;
   std::optional<std::int64_t> pause_period;  ///< steps between pauses, where these are regular
+  bool saves_are_timed = false;              ///< by lines of their own: steps leave them out
   std::string slowest_gpu;                   ///< "node7 GPU 3": lowest clock of those watched
   std::vector<std::string> nodes;            ///< named by files, sorted
   std::vector<std::string> remarks;          ///< what was left out or taken
 };
 
 /// Reads each file by what it holds: a training log, a log or report of nccl-tests, a trace of
-/// torch.profiler, a monitor's table.
+/// torch.profiler, a monitor's table, details of ml-goodput-measurement.
 /// @param checked  the job that they are of
 /// @throws core::Error naming the file that is none of these, or the line that cannot be read
 Evidence read_evidence(const training::CheckedScenario& checked, const std::vector<LogFile>& files);

@@ -18,7 +18,7 @@ struct OwnError {
   Feature feature;
   double fixed = 0, share = 0;
 };
-constexpr std::array<OwnError, 16> kOwnErrors{{{Feature::step_time, 0.02},
+constexpr std::array<OwnError, 18> kOwnErrors{{{Feature::step_time, 0.02},
                                                {Feature::spread, 0.6},
                                                {Feature::pauses, 0.01, 0.3},
                                                {Feature::regularity, 0.2},
@@ -33,7 +33,9 @@ constexpr std::array<OwnError, 16> kOwnErrors{{{Feature::step_time, 0.02},
                                                {Feature::bus_bandwidth, 0.03},
                                                {Feature::clock_ratio, 0.02},
                                                {Feature::power, 0.1},
-                                               {Feature::products, 0.03}}};
+                                               {Feature::products, 0.03},
+                                               {Feature::save, 0.2},
+                                               {Feature::load, 0.2}}};
 /// A node may be slow for other reasons than its clock.
 constexpr double kClockOfSlowNode = 0.15;
 /// What is not listed may move any figure by so much.
@@ -89,6 +91,10 @@ std::string command_for(Feature feature, const Evidence& evidence, const Laborat
     case Feature::regularity:
     case Feature::step_time:
       return "two hundred steps with a line each (--log-interval 1)";
+    case Feature::save:
+    case Feature::load:
+      return "a save and a load with their times: the timers save-checkpoint and load-checkpoint "
+             "(Megatron-LM), the lines of NeMo and torchtitan about checkpoints";
     case Feature::products:
       return "a trace of three steps by torch.profiler with record_shapes=True";
   }

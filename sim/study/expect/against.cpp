@@ -48,23 +48,27 @@ class Against {
   }
 
  private:
-  /// The median step of a training log.
+  /// The median step of a training log, and how long its saves stop it.
   void add_steps(const MeasuredFile& file) {
     const auto checked = training::check(loaded_.scenario, loaded_.marks);
     const auto evidence = read_evidence(checked, {{file.name, file.text}});
     for (const Observation& observation : evidence.observations) {
       if (observation.feature == Feature::step_time) {
-        report_.verdicts.push_back(
-            {file.name, {}, first_threshold(Measure::step_time), observation.measured});
+        hold(file, Measure::step_time, observation.measured);
+      } else if (observation.feature == Feature::save) {
+        hold(file, Measure::save_stall, observation.measured);
       }
     }
   }
 
-  [[nodiscard]] const Threshold& first_threshold(Measure measure) const {
+  /// A figure of the job beside its threshold, where there is one: a save that stops nothing has
+  /// none.
+  void hold(const MeasuredFile& file, Measure measure, double measured) {
     const auto found = std::find_if(report_.thresholds.begin(), report_.thresholds.end(),
                                     [&](const Threshold& t) { return t.measure == measure; });
-    HEADWAY_CHECK(found != report_.thresholds.end(), "measure {}", core::to_word(measure));
-    return *found;
+    if (found != report_.thresholds.end()) {
+      report_.verdicts.push_back({file.name, {}, *found, measured});
+    }
   }
 
   void add_log(const import::NcclTestsLog& log, const std::string& file) {
@@ -200,7 +204,7 @@ class Against {
         static_cast<double>(*size) > import::kLargestMessage) {
       throw core::Error(
           fmt::format("{}: size '{}' is no size of 64M or more, and 1M or more a GPU, "
-                      "as '16G'",
+                      "as '16G' or '16 GiB'",
                       place, cell(table, row, "size")));
     }
     const std::string per_node = cell(table, row, "gpus_per_node");

@@ -13,6 +13,7 @@
 #include "sim/study/driver.h"
 #include "sim/study/nccl_tests_names.h"
 #include "sim/study/predict.h"
+#include "sim/training/domain_size.h"
 #include "sim/training/step/step.h"
 #include "sim/training/unequal/check_unequal.h"
 
@@ -317,6 +318,9 @@ ExpectReport expect(const config::LoadedScenario& loaded, const ExpectOptions& o
         training::state_bytes_per_parameter(scenario)));
   }
   add_error_words(report);
+  if (auto domain = training::domain_warning(scenario.cluster, checked.whole_domain())) {
+    report.assumptions.push_back(std::move(*domain));
+  }
   if (!step.memory.fits) {
     report.status = Status::infeasible;
     report.reasons.emplace_back("the layout does not fit into the memory of the GPUs");

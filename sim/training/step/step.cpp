@@ -15,6 +15,7 @@
 #include "sim/training/assumptions.h"
 #include "sim/training/constants.h"
 #include "sim/training/decompositions.h"
+#include "sim/training/domain_size.h"
 #include "sim/training/estimate.h"
 #include "sim/training/imbalance/rank_imbalance.h"
 #include "sim/training/packets/time_by_packets.h"
@@ -383,6 +384,9 @@ StepResult simulate_step(const CheckedScenario& checked, const StepOptions& opti
   fill_counts(run, checked.gpus(), result);
   result.memory = predict_memory(checked);
   std::ranges::copy(memory_warnings(s, result.memory), std::back_inserter(result.warnings));
+  if (auto domain = domain_warning(s.cluster, checked.whole_domain())) {
+    result.warnings.push_back(std::move(*domain));
+  }
   result.assumptions = step_assumptions(checked, lowered);
   add_network_assumptions(draws, result);
   return result;
