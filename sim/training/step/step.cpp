@@ -325,6 +325,15 @@ void fill_counts(const network::RunResult& run, int gpus, StepResult& result) {
   result.ranks = gpus;
 }
 
+/// Of memory that is nearly full, and of a domain that nobody describes.
+void warn_of_machine(const CheckedScenario& checked, StepResult& result) {
+  const Scenario& s = checked.scenario();
+  std::ranges::copy(memory_warnings(s, result.memory), std::back_inserter(result.warnings));
+  if (auto domain = domain_warning(s.cluster, checked.whole_domain())) {
+    result.warnings.push_back(std::move(*domain));
+  }
+}
+
 }  // namespace
 
 StepResult simulate_step(const CheckedScenario& checked, const StepOptions& options) {
@@ -383,10 +392,7 @@ StepResult simulate_step(const CheckedScenario& checked, const StepOptions& opti
   warn_of_overload(result);
   fill_counts(run, checked.gpus(), result);
   result.memory = predict_memory(checked);
-  std::ranges::copy(memory_warnings(s, result.memory), std::back_inserter(result.warnings));
-  if (auto domain = domain_warning(s.cluster, checked.whole_domain())) {
-    result.warnings.push_back(std::move(*domain));
-  }
+  warn_of_machine(checked, result);
   result.assumptions = step_assumptions(checked, lowered);
   add_network_assumptions(draws, result);
   return result;
