@@ -332,21 +332,23 @@ TEST_F(PlanVerb, SavesItsPlansAsScenarios) {
 }
 
 // Trials that are all alike do not tell how well their mean is known; a single node is one node.
-TEST_F(Run, TrialsThatDoNotDifferAreSaid) {
+TEST_F(RunVerb, TrialsThatDoNotDifferAreSaid) {
   write_small("s.yaml", "run: {until: {steps: 100}, mean_within: 0.01}\n");
-  const auto sure = run("run s.yaml");
-  EXPECT_THAT(sure.out, HasSubstr("none of the"));
-  EXPECT_THAT(sure.out, HasSubstr("without 'failures' under run nothing is drawn"));
-  const auto rare = run("run s.yaml --set 'run.failures={use: llama-3-54-days}'");
-  EXPECT_THAT(rare.out, HasSubstr("what fails is too seldom to be met in them"));
+  const auto warnings = [&](const std::string& more) {
+    return nlohmann::json::parse(run("run s.yaml --format json" + more).out)["warnings"].dump();
+  };
+  EXPECT_THAT(warnings(""), HasSubstr("none of the 30 trials differs from another"));
+  EXPECT_THAT(warnings(""), HasSubstr("without 'failures' under run nothing is drawn"));
+  EXPECT_THAT(warnings(" --set 'run.failures={use: llama-3-54-days}'"),
+              HasSubstr("what fails is too seldom to be met in them"));
   EXPECT_THAT(run("run s.yaml --set cluster.nodes=1").out, HasSubstr("1 node of DGX H100"));
 }
 
 // Where the wall clock ends the run, what would help brings steps, not days.
-TEST_F(Run, AdviceOnARunOfSoManyDaysIsInSteps) {
+TEST_F(RunVerb, AdviceOnARunOfSoManyDaysIsInSteps) {
   write_small("s.yaml",
-              "run: {until: {wall: 30 d}, failures: {use: llama-3-54-days}, trials: 8, checkpoint: "
-              "{interval: 2 d, mode: sync}}\n");
+              "run: {until: {wall: 30 d}, trials: 8, checkpoint: {interval: 12 h, mode: sync},\n"
+              "      failures: {name: f, hazards: [{name: g, component: gpu, per: node, mtbf: 4 d}]}}\n");
   const auto outcome = run("run s.yaml");
   EXPECT_THAT(outcome.out, HasSubstr(" steps more ("));
   EXPECT_THAT(outcome.out, Not(HasSubstr("days less")));
