@@ -337,7 +337,7 @@ TEST_F(RunVerb, TrialsThatDoNotDifferAreSaid) {
   const auto warnings = [&](const std::string& more) {
     return nlohmann::json::parse(run("run s.yaml --format json" + more).out)["warnings"].dump();
   };
-  EXPECT_THAT(warnings(""), HasSubstr("none of the 30 trials differs from another"));
+  EXPECT_THAT(warnings(""), HasSubstr("none of the 200 trials differs from another"));
   EXPECT_THAT(warnings(""), HasSubstr("without 'failures' under run nothing is drawn"));
   EXPECT_THAT(warnings(" --set 'run.failures={use: llama-3-54-days}'"),
               HasSubstr("what fails is too seldom to be met in them"));

@@ -277,16 +277,25 @@ std::vector<NodeVerdict> judge_nodes(const std::vector<Verdict>& verdicts) {
   return nodes;
 }
 
+/// A measured figure as people read it: "452 GB/s", "6.40 s".
+std::string with_unit(Measure measure, double value) {
+  const std::string_view unit = unit_of(measure);
+  return unit == "B/s"      ? core::number(value / 1e9) + " GB/s"
+         : unit == "FLOP/s" ? core::number(value / 1e12) + " TFLOP/s"
+         : unit == "1/s"    ? core::number(value) + " tokens/s"
+                            : core::number(value) + " s";
+}
+
 std::string reason_of(const Verdict& verdict) {
   const auto& threshold = verdict.threshold;
   return fmt::format(
-      "{}: {}{} of {} GPU{}{} is {} {}, {} {} {} is expected", verdict.source,
+      "{}: {}{} of {} GPU{}{} is {}, {} {} is expected", verdict.source,
       threshold.collective ? std::string(core::to_word(*threshold.collective)) + " " : "",
       core::to_word(threshold.measure), threshold.gpus, threshold.gpus == 1 ? "" : "s",
       threshold.size ? " at " + size_words(static_cast<std::uint64_t>(threshold.size->si())) : "",
-      core::number(verdict.measured), unit_of(threshold.measure),
-      more_is_better(threshold.measure) ? "at least" : "at most", core::number(threshold.limit()),
-      unit_of(threshold.measure));
+      with_unit(threshold.measure, verdict.measured),
+      more_is_better(threshold.measure) ? "at least" : "at most",
+      with_unit(threshold.measure, threshold.limit()));
 }
 
 }  // namespace
