@@ -112,8 +112,8 @@ std::string in_bytes(std::string_view key, std::string text) {
     return text;
   }
   std::string why;
-  const auto rate = config::parse_quantity(
-      text, config::reflect::dimension_of(core::BytesPerSecond{}), why);
+  const auto rate =
+      config::parse_quantity(text, config::reflect::dimension_of(core::BytesPerSecond{}), why);
   return rate ? fmt::format("{:g} GB/s", *rate / 1e9) : text;
 }
 

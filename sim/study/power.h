@@ -28,10 +28,10 @@ struct PowerReport {
   core::Watts rack_of_node;  ///< one node with its GPUs at their limit
   double joules_per_token = 0;
   std::optional<training::PowerFit> limits;
-  std::vector<core::Watts> gpus;  ///< per window, GPUs alone
-  std::vector<core::Watts> rack;  ///< likewise, all of the rack that swings most; or empty
-  core::Watts beside;             ///< hosts, switches, spares
-  core::Watts rack_standing;      ///< of the rack in `rack`, while nothing runs
+  std::vector<core::Watts> gpus;       ///< per window, GPUs alone
+  std::vector<core::Watts> rack;       ///< likewise, all of the rack that swings most; or empty
+  core::Watts beside;                  ///< hosts, switches, spares
+  core::Watts rack_standing;           ///< of the rack in `rack`, while nothing runs
   std::optional<SavePower> save = {};  ///< of a run that saves
 
   template <class V>

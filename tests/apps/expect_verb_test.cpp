@@ -59,9 +59,10 @@ TEST_F(ExpectVerb, SaysWhatItCannotRead) {
 }
 
 TEST_F(ExpectVerb, ScenariosOfSeveralSitesHaveThresholds) {
-  for (const char* name : {"two-sites-llama-70b-1024-h100", "two-sites-diloco-llama-70b-1024-h100"}) {
-    const auto outcome = run(std::string("expect " HEADWAY_ROOT "/configs/scenarios/") + name +
-                             ".yaml");
+  for (const char* name :
+       {"two-sites-llama-70b-1024-h100", "two-sites-diloco-llama-70b-1024-h100"}) {
+    const auto outcome =
+        run(std::string("expect " HEADWAY_ROOT "/configs/scenarios/") + name + ".yaml");
     EXPECT_EQ(outcome.code, 0) << name << outcome.err;
     EXPECT_THAT(outcome.out, HasSubstr("site (512 GPUs)"));
   }

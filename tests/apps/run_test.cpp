@@ -346,9 +346,10 @@ TEST_F(RunVerb, TrialsThatDoNotDifferAreSaid) {
 
 // Where the wall clock ends the run, what would help brings steps, not days.
 TEST_F(RunVerb, AdviceOnARunOfSoManyDaysIsInSteps) {
-  write_small("s.yaml",
-              "run: {until: {wall: 30 d}, trials: 8, checkpoint: {interval: 12 h, mode: sync},\n"
-              "      failures: {name: f, hazards: [{name: g, component: gpu, per: node, mtbf: 4 d}]}}\n");
+  write_small(
+      "s.yaml",
+      "run: {until: {wall: 30 d}, trials: 8, checkpoint: {interval: 12 h, mode: sync},\n"
+      "      failures: {name: f, hazards: [{name: g, component: gpu, per: node, mtbf: 4 d}]}}\n");
   const auto outcome = run("run s.yaml");
   EXPECT_THAT(outcome.out, HasSubstr(" steps more ("));
   EXPECT_THAT(outcome.out, Not(HasSubstr("days less")));

@@ -36,7 +36,8 @@ TEST(GoodputSummary, NamesWhatIsNoTime) {
   EXPECT_FALSE(is_goodput_summary(R"({"goodput": 97})"));
   try {
     read_goodput_summary(
-        R"({"goodput_time": 3, "badput_time": {"OTHER": "x"}, "total_elapsed_time": -1})", "g.json");
+        R"({"goodput_time": 3, "badput_time": {"OTHER": "x"}, "total_elapsed_time": -1})",
+        "g.json");
     FAIL();
   } catch (const core::Error& error) {
     EXPECT_THAT(error.what(), HasSubstr("'goodput_time' is no object of times"));

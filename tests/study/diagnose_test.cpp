@@ -227,10 +227,9 @@ TEST(Diagnose, TooLittleScatterIsNoFault) {
       EXPECT_EQ(report.suspects.front().best.cause, Cause::none) << scatter << " " << decimals;
     }
   }
-  EXPECT_EQ(diagnose(loaded, {{"a.log", predicted_log(step * 1.1, 0.12, 4)}})
-                .suspects.front()
-                .best.cause,
-            Cause::jitter);
+  EXPECT_EQ(
+      diagnose(loaded, {{"a.log", predicted_log(step * 1.1, 0.12, 4)}}).suspects.front().best.cause,
+      Cause::jitter);
 }
 
 /// Steps as predicted, and the timer of a save after every so many of them, as Megatron-LM prints

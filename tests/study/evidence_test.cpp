@@ -83,8 +83,8 @@ TEST(Evidence, SmallMessagesAreLeftOutAndSaidSo) {
 // 900 s of steps, 90 s of saves and 10 s of waiting for input: saves are 9 % of 1,000 s. 300 steps
 // waited 1/30 s each. Of 1,250 s a fifth is neither.
 TEST(Evidence, ASummaryOfGoodputTellsWhatSavesAndInputTake) {
-  const auto evidence = read_evidence(
-      job(), {{"g.json", R"({"goodput_time": {"TOTAL": 900}, "badput_time": {
+  const auto evidence =
+      read_evidence(job(), {{"g.json", R"({"goodput_time": {"TOTAL": 900}, "badput_time": {
           "UNPRODUCTIVE_CHECKPOINT_SAVE_TIME": 90, "UNPRODUCTIVE_CHECKPOINT_RESTORE_TIME": 80,
           "DATA_LOADING_SYNC": 10}, "max_productive_step": 300, "total_elapsed_time": 1250,
           "disruption_count": 2, "ideal_step_time": 3.0})"}});

@@ -237,8 +237,8 @@ TEST(Expect, SmallMessagesOfALogAcceptNothing) {
   EXPECT_THROW(hold_against(loaded, {{"small.log", small}}, report), core::Error);
 }
 
-// 144 GPUs: in two domains of 72 each GPU sends 72 of its 143 parts over its own card of 50 GB/s, so
-// the bus bandwidth of all-to-all is below 50 x 143 / 72 = 99 GB/s; in one domain none of them.
+// 144 GPUs: in two domains of 72 each GPU sends 72 of its 143 parts over its own card of 50 GB/s,
+// so the bus bandwidth of all-to-all is below 50 x 143 / 72 = 99 GB/s; in one domain none of them.
 TEST(Expect, ADomainOf144CarriesWhatTwoOf72Cannot) {
   const auto rate = [](int domain) {
     Machine machine{"Racks", gb200_nodes("").scenario.cluster, {}, {}};

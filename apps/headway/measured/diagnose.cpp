@@ -17,7 +17,8 @@ int run_diagnose(int argc, char** argv) {
       "Why a job is slower than it should be: its logs beside its simulation, ranked suspects.\n"
       "Reads logs of Megatron-LM, NeMo, torchtitan, DeepSpeed and MaxText, of nccl-tests, traces "
       "of\n"
-      "torch.profiler, tables of nvidia-smi dmon and DCGM, ml-goodput-measurement's details as JSON\n"
+      "torch.profiler, tables of nvidia-smi dmon and DCGM, ml-goodput-measurement's details as "
+      "JSON\n"
       "(docs/diagnose.md).");
   CommonOptions options;
   study::DiagnoseOptions how;

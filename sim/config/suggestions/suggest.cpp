@@ -198,10 +198,12 @@ struct LeftOut {
 /// As of November 2026. Vendors' pages that were looked for: product pages and data sheets.
 constexpr std::array<LeftOut, 2> kLeftOut{{
     {{"rubin", "vr200", "vr300", "nvl144", "nvl576", "vrnvl72"},
-     "Rubin GPUs (Vera Rubin NVL72, first called NVL144) are left out: no data sheet of their vendor "
+     "Rubin GPUs (Vera Rubin NVL72, first called NVL144) are left out: no data sheet of their "
+     "vendor "
      "was found that gives the dense 16-bit peak and the power of a board"},
     {{"mi400", "mi430", "mi440", "mi450", "mi455", "helios"},
-     "GPUs of the MI400 series are left out: no data sheet of their vendor was found that gives the "
+     "GPUs of the MI400 series are left out: no data sheet of their vendor was found that gives "
+     "the "
      "dense 16-bit peak and the power of a board, and public figures of their memory's bandwidth "
      "differ (19.6 and 23.3 TB/s)"},
 }};
@@ -212,9 +214,8 @@ std::string why_left_out(std::string_view name) {
   std::transform(lower.begin(), lower.end(), lower.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   for (const LeftOut& gpus : kLeftOut) {
-    if (std::any_of(gpus.parts.begin(), gpus.parts.end(), [&](std::string_view part) {
-          return lower.find(part) != std::string::npos;
-        })) {
+    if (std::any_of(gpus.parts.begin(), gpus.parts.end(),
+                    [&](std::string_view part) { return lower.find(part) != std::string::npos; })) {
       return fmt::format(
           "; {}; whoever has its figures writes them into a file, as `headway catalog show gpus "
           "gb300` has them, and names that",

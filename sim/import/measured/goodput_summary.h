@@ -9,11 +9,11 @@ namespace headway::import {
 
 /// Times of a whole job so far [s]. Zero: the file does not say.
 struct GoodputSummary {
-  double productive = 0;       ///< steps that count
-  double elapsed = 0;          ///< since the job's start
-  double ideal_step = 0;       ///< a step, without unusual ones
-  double steps = 0;            ///< the highest step that counts
-  double disruptions = 0;      ///< after which the job started again
+  double productive = 0;               ///< steps that count
+  double elapsed = 0;                  ///< since the job's start
+  double ideal_step = 0;               ///< a step, without unusual ones
+  double steps = 0;                    ///< the highest step that counts
+  double disruptions = 0;              ///< after which the job started again
   std::map<std::string, double> lost;  ///< by kind of badput, as "DATA_LOADING_SYNC"
 
   [[nodiscard]] double lost_to(const std::string& kind) const {

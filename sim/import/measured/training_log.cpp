@@ -99,8 +99,8 @@ struct CheckpointLine {
   std::string_view words;
   bool load = false;
 };
-/// Source: NeMo nemo/lightning/io/pl.py; torchtitan components/checkpointer/dcp.py, whose staging is
-/// what an asynchronous save stops training for.
+/// Source: NeMo nemo/lightning/io/pl.py; torchtitan components/checkpointer/dcp.py, whose staging
+/// is what an asynchronous save stops training for.
 constexpr std::array<CheckpointLine, 5> kCheckpointLines{{
     {"Save duration:"},
     {"Finished saving the checkpoint in"},
@@ -123,9 +123,8 @@ const CheckpointLine* checkpoint_line_of(const std::string& line) {
 double last_digit(const std::string& word) {
   const std::size_t point = word.find('.');
   const std::size_t end = std::min(word.find_first_of("eE"), word.size());
-  const double decimals = point == std::string::npos || point > end
-                              ? 0
-                              : static_cast<double>(end - point - 1);
+  const double decimals =
+      point == std::string::npos || point > end ? 0 : static_cast<double>(end - point - 1);
   const auto exponent = end == word.size() ? 0 : number_of(word.substr(end + 1)).value_or(0);
   return std::pow(10.0, exponent - decimals);
 }

@@ -323,22 +323,20 @@ class HypothesisList {
 
   void add_save(std::int64_t every, double steps) {
     const double step = laboratory_.healthy().step.time.si();
-    Hypothesis saves{Cause::frequent_saves,
-                     fmt::format("a save every {} steps, {} s each", every,
-                                 core::number(steps * step)),
-                     steps};
+    Hypothesis saves{
+        Cause::frequent_saves,
+        fmt::format("a save every {} steps, {} s each", every, core::number(steps * step)), steps};
     saves.every = every;
     list_.push_back(std::move(saves));
   }
 
   /// Only where something says how long storage takes.
   void add_storage() {
-    const bool timed =
-        std::any_of(evidence_.observations.begin(), evidence_.observations.end(),
-                    [](const Observation& observation) {
-                      return observation.feature == Feature::save ||
-                             observation.feature == Feature::load;
-                    });
+    const bool timed = std::any_of(evidence_.observations.begin(), evidence_.observations.end(),
+                                   [](const Observation& observation) {
+                                     return observation.feature == Feature::save ||
+                                            observation.feature == Feature::load;
+                                   });
     if (!timed) {
       return;
     }

@@ -157,7 +157,8 @@ class EvidenceReader {
     }
     const SeriesSummary summary = summarize_series(series);
     const auto lines = static_cast<double>(std::max<std::size_t>(summary.lines, 1));
-    // Rounding spreads a figure evenly over one of its last digit: d / sqrt(12), alike in all lines.
+    // Rounding spreads a figure evenly over one of its last digit: d / sqrt(12), alike in all
+    // lines.
     const double rounded = log.resolution / std::sqrt(12.0);
     note(Feature::step_time, file, summary.median,
          std::hypot(0.005 + summary.spread / std::sqrt(lines), rounded));

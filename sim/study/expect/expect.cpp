@@ -312,10 +312,11 @@ ExpectReport expect(const config::LoadedScenario& loaded, const ExpectOptions& o
   add_step(checked, step, report);
   add_saves(checked, setup, report);
   if (!scenario.run.until) {
-    report.assumptions.push_back(fmt::format(
-        "the scenario has no 'run.until': saves are those of a run with its defaults, of {:g} bytes "
-        "a parameter where nothing else is said",
-        training::state_bytes_per_parameter(scenario)));
+    report.assumptions.push_back(
+        fmt::format("the scenario has no 'run.until': saves are those of a run with its defaults, "
+                    "of {:g} bytes "
+                    "a parameter where nothing else is said",
+                    training::state_bytes_per_parameter(scenario)));
   }
   add_error_words(report);
   if (auto domain = training::domain_warning(scenario.cluster, checked.whole_domain())) {

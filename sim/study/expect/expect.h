@@ -49,7 +49,7 @@ bool more_is_better(Measure measure);
 enum class Scope : std::uint8_t { gpu, node, group, domain, leaf, site, job };
 constexpr auto enum_words(Scope) {
   using E = core::EnumWord<Scope>;
-  return std::array{E{Scope::gpu, "gpu"}, E{Scope::node, "node"}, E{Scope::group, "group"},
+  return std::array{E{Scope::gpu, "gpu"},       E{Scope::node, "node"}, E{Scope::group, "group"},
                     E{Scope::domain, "domain"}, E{Scope::leaf, "leaf"}, E{Scope::site, "site"},
                     E{Scope::job, "job"}};
 }
@@ -195,7 +195,8 @@ Threshold bus_bandwidth_threshold(const Machine& machine,
                                   Scope scope);
 
 /// All thresholds of a scenario: collectives of a node, of the group asked for, of an NVLink
-/// domain of several nodes, of a leaf, of a site and of the whole job; matrix products; the step; saves and restarts.
+/// domain of several nodes, of a leaf, of a site and of the whole job; matrix products; the step;
+/// saves and restarts.
 /// @throws core::Error if the scenario breaks a rule or has fewer nodes than are asked for
 /// @throws core::Infeasible if its step cannot be simulated
 ExpectReport expect(const config::LoadedScenario& loaded, const ExpectOptions& options);

@@ -16,8 +16,8 @@ namespace {
 
 using core::number;
 
-/// What a gain of the wall clock comes to: days, or, where the wall clock ends the run, work: in the
-/// time that was needed for 1 - gain of it now all of it is done.
+/// What a gain of the wall clock comes to: days, or, where the wall clock ends the run, work: in
+/// the time that was needed for 1 - gain of it now all of it is done.
 std::string what_it_brings(const RunReport& report,
                            const campaign::CampaignResult& run,
                            double gain) {
@@ -47,13 +47,12 @@ std::optional<Remedy> better_interval(const RunReport& report,
     return std::nullopt;
   }
   const double gain = 1 - *own / *best->ettr;
-  return Remedy{
-      fmt::format("a checkpoint every {} s of work, not {} s", number(best->interval.si()),
-                  number(run.checkpoint_interval.si())),
-      // Both are means of the same trials; the headline's ETTR is a median.
-      fmt::format("{}, ETTR +{} %", what_it_brings(report, run, gain),
-                  number(100 * (*best->ettr - *own))),
-      gain, false};
+  return Remedy{fmt::format("a checkpoint every {} s of work, not {} s",
+                            number(best->interval.si()), number(run.checkpoint_interval.si())),
+                // Both are means of the same trials; the headline's ETTR is a median.
+                fmt::format("{}, ETTR +{} %", what_it_brings(report, run, gain),
+                            number(100 * (*best->ettr - *own))),
+                gain, false};
 }
 
 /// The least time with which most of what earlier detection can bring is gained.

@@ -155,8 +155,8 @@ struct RackPower {
 /// The power of the rack that swings most over the step.
 /// @param windows  of the GPUs of each owner of a program
 RackPower most_swinging_rack(const CheckedScenario& checked,
-                                            const std::vector<ProgramOwner>& owners,
-                                            const std::vector<Windows>& windows) {
+                             const std::vector<ProgramOwner>& owners,
+                             const std::vector<Windows>& windows) {
   const Scenario& s = checked.scenario();
   const auto whole = count_gpus(checked, 0, s.cluster.nodes);
   GpuPower all;

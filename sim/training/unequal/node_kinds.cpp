@@ -36,8 +36,8 @@ int kind_of_node(const ClusterSpec& cluster, std::int64_t node) {
 
 std::string nodes_in_words(const ClusterSpec& cluster) {
   if (!unequal(cluster)) {
-    return fmt::format("{} node{} of {}", core::count(cluster.nodes),
-                       cluster.nodes == 1 ? "" : "s", cluster.node.name);
+    return fmt::format("{} node{} of {}", core::count(cluster.nodes), cluster.nodes == 1 ? "" : "s",
+                       cluster.node.name);
   }
   std::vector<std::string> kinds;
   for (int kind = 0; kind < node_kinds(cluster); ++kind) {
