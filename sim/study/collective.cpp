@@ -4,6 +4,7 @@
 #include <cmath>
 #include <fmt/format.h>
 #include <numeric>
+#include <utility>
 
 #include "sim/core/error.h"
 #include "sim/core/statistics.h"
@@ -108,10 +109,14 @@ struct Stretch {
   }
 };
 
-/// What simulations of messages and packets leave out.
-void assume_wire_rate(const Machine& machine,
-                      network::Granularity granularity,
-                      CollectiveReport& report) {
+/// What simulations of messages and packets leave out, and a domain that nobody describes.
+void assume_of_machine(const Machine& machine,
+                       network::Granularity granularity,
+                       CollectiveReport& report) {
+  if (auto domain =
+          training::domain_warning(machine.cluster, machine.cluster.node.scale_up.domain_gpus)) {
+    report.assumptions.push_back(std::move(*domain));
+  }
   if (granularity != network::Granularity::fluid) {
     report.assumptions.push_back(fmt::format(
         "every {} is simulated at wire rate with its route's latency; no software, no protocol{}",
@@ -130,7 +135,24 @@ std::vector<core::GpuId> first_gpus(const CollectiveRequest& request, int gpus_o
   return members;
 }
 
-/// @throws core::Error if the machine has fewer GPUs or nodes than are asked for
+/// @throws core::Error if the ranks are on several sites, and not equally many on each
+void check_sites(const Machine& machine, const CollectiveRequest& request) {
+  if (!machine.cluster.sites) {
+    return;
+  }
+  const int per_node = request.per_node > 0 ? request.per_node : machine.cluster.node.gpus;
+  const int nodes = (request.gpus + per_node - 1) / per_node;
+  const int of_site = machine.cluster.nodes / machine.cluster.sites->count;
+  if (nodes > of_site && request.gpus % (of_site * per_node) != 0) {
+    throw core::Error(fmt::format(
+        "{} GPUs are asked for, and a site of '{}' has {}: over several sites equally many of each "
+        "take part; ask for {} or a multiple, or for fewer",
+        request.gpus, machine.name, of_site * per_node, of_site * per_node));
+  }
+}
+
+/// @throws core::Error if the machine has fewer GPUs or nodes than are asked for, or sites have
+/// unequal parts of them
 void check_members(const Machine& machine, const CollectiveRequest& request) {
   const std::int64_t there = std::int64_t{machine.cluster.nodes} * machine.cluster.node.gpus;
   if (request.gpus > there) {
@@ -148,22 +170,7 @@ void check_members(const Machine& machine, const CollectiveRequest& request) {
                     "nodes",
                     request.gpus, request.per_node, machine.name, machine.cluster.nodes));
   }
-}
-
-/// @throws core::Error if the ranks are on several sites, and not equally many on each
-void check_sites(const Machine& machine, const CollectiveRequest& request) {
-  if (!machine.cluster.sites) {
-    return;
-  }
-  const int per_node = request.per_node > 0 ? request.per_node : machine.cluster.node.gpus;
-  const int nodes = (request.gpus + per_node - 1) / per_node;
-  const int of_site = machine.cluster.nodes / machine.cluster.sites->count;
-  if (nodes > of_site && request.gpus % (of_site * per_node) != 0) {
-    throw core::Error(fmt::format(
-        "{} GPUs are asked for, and a site of '{}' has {}: over several sites equally many of each "
-        "take part; ask for {} or a multiple, or for fewer",
-        request.gpus, machine.name, of_site * per_node, of_site * per_node));
-  }
+  check_sites(machine, request);
 }
 
 }  // namespace
@@ -230,14 +237,11 @@ CollectiveReport predict_collective(const Machine& machine, const CollectiveRequ
   const std::uint64_t element = element_bytes(request.type);
   HEADWAY_CHECK(element > 0, "type '{}'", request.type);
   check_members(machine, request);
-  check_sites(machine, request);
   if (machine.cluster.sites && request.granularity != network::Granularity::fluid) {
     throw core::Error(
         "messages and packets between sites are not simulated one by one: use --granularity fluid, "
         "or a cluster of one site");
   }
-  const auto domain =
-      training::domain_warning(machine.cluster, machine.cluster.node.scale_up.domain_gpus);
   training::require_memory(training::estimate_fabric(machine.cluster), training::machine_memory());
   const auto fabric = training::build_fabric(machine.cluster);
   const auto parameters = network::make_parameters(
@@ -247,15 +251,12 @@ CollectiveReport predict_collective(const Machine& machine, const CollectiveRequ
   Stretch stretch;
   CollectiveReport report{machine.name,        request.kind, request.type, request.gpus,
                           group.shape().nodes, {},           "",           machine.assumptions};
-  if (domain) {
-    report.assumptions.push_back(*domain);
-  }
   std::optional<PacketNetworkOf> packets;
   if (request.granularity == network::Granularity::packet) {
     packets.emplace(machine.cluster, fabric, request.transport);
     report.assumptions.push_back(packets->words());
   }
-  assume_wire_rate(machine, request.granularity, report);
+  assume_of_machine(machine, request.granularity, report);
   for (const std::uint64_t size : request.sizes) {
     const Message message = rounded(request.kind, size, element, request.gpus);
     CollectiveRow row;
