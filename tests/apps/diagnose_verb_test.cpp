@@ -83,6 +83,38 @@ TEST_F(DiagnoseVerb, OfASoundJobNothingIsWrong) {
   EXPECT_THAT(run("diagnose s.yaml train.log").out, HasSubstr("0 of 4 figures are outside"));
 }
 
+// A job exactly as predicted, whose log rounds its figures or hardly scatters, is within all
+// intervals.
+TEST_F(DiagnoseVerb, AConstantLogIsWithin) {
+  const double step = write_job();
+  std::string log;
+  for (int i = 1; i <= 120; ++i) {
+    log += fmt::format("completed step: {}, seconds: {:.2f}, Tokens/s/device: 1\n", i, step);
+  }
+  write("train.log", log);
+  const auto outcome = run("diagnose s.yaml train.log");
+  EXPECT_THAT(outcome.out, HasSubstr("0 of 4 figures are outside"));
+  EXPECT_THAT(outcome.out, Not(HasSubstr("OUTSIDE")));
+  EXPECT_THAT(outcome.out, HasSubstr("no cause is likelier than"));
+}
+
+TEST_F(DiagnoseVerb, ReadsDetailsOfGoodput) {
+  const double step = write_job();
+  write("goodput.json", fmt::format(R"({{"goodput_time": {{"TOTAL": {}}}, "badput_time": {{
+            "UNPRODUCTIVE_CHECKPOINT_SAVE_TIME": {}, "DATA_LOADING_SYNC": {}}},
+            "max_productive_step": 1000, "total_elapsed_time": {}, "ideal_step_time": {}}})",
+                                    1000 * step, 120 * step, 1, 1300 * step, step));
+  const auto outcome = run("diagnose s.yaml goodput.json --format json");
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const json result = json::parse(outcome.out);
+  EXPECT_EQ(result["suspects"][0]["cause"], "frequent_saves") << result.dump(1);
+  EXPECT_THAT(result["remarks"].dump(), HasSubstr("neither of steps nor of saves and input"));
+  write("bad.json", R"({"goodput_time": 1, "badput_time": {}, "total_elapsed_time": 1})");
+  const auto refused = run("diagnose s.yaml bad.json");
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_THAT(refused.err, HasSubstr("'goodput_time' is no object of times"));
+}
+
 TEST_F(DiagnoseVerb, AJobThatIsFasterIsAnother) {
   write("train.log", maxtext(write_job() / 3));
   EXPECT_THAT(run("diagnose s.yaml train.log").out,
