@@ -10,7 +10,7 @@ namespace headway::report {
 
 namespace {
 
-constexpr double kKilo = 1e3;
+constexpr double kKilowatt = 1e3;
 
 class PowerLines {
  public:
@@ -40,11 +40,11 @@ class PowerLines {
 
  private:
   void add(double time, core::Watts gpus, core::Watts rack, const char* state) {
-    const double all = (gpus + power_.beside).si() / kKilo;
-    fmt::format_to(out_, "{:.9g},{:.9g},{:.9g},{:.9g}", time, gpus.si() / kKilo, all,
+    const double all = (gpus + power_.beside).si() / kKilowatt;
+    fmt::format_to(out_, "{:.9g},{:.9g},{:.9g},{:.9g}", time, gpus.si() / kKilowatt, all,
                    all * power_.pue);
     if (racks_) {
-      fmt::format_to(out_, ",{:.9g}", rack.si() / kKilo);
+      fmt::format_to(out_, ",{:.9g}", rack.si() / kKilowatt);
     }
     fmt::format_to(out_, ",{}\n", state);
   }
