@@ -57,10 +57,11 @@ bool faster(const Entry& a, const Entry& b) {
   return a.step.time != b.step.time ? a.step.time < b.step.time : a.index < b.index;
 }
 
-void simulate(bool fold, Entry& entry) {
+void simulate(bool fold, Entry& entry, const core::Count& count) {
   training::StepOptions options;
   options.fold = fold;
   options.hash_draws = 0;
+  options.progress = count;
   try {
     entry.step = training::simulate_step(entry.layout, options);
   } catch (const core::Infeasible&) {

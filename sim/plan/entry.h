@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <optional>
 
+#include "sim/core/progress/joint_progress.h"
 #include "sim/plan/fit.h"
 #include "sim/plan/space.h"
 #include "sim/training/check.h"
@@ -34,7 +35,8 @@ std::optional<Lack> lack(const training::CheckedScenario& layout, double headroo
 
 /// Simulates the step of a layout with the trace that its critical path is found in, or marks that
 /// it cannot be. Of a hashed fabric one hash: others widen the interval, they do not move the time.
-void simulate(bool fold, Entry& entry);
+/// @param count  told how much of it is done; may be empty
+void simulate(bool fold, Entry& entry, const core::Count& count = {});
 
 /// By simulation; equals in the order of the short list.
 bool faster(const Entry& a, const Entry& b);

@@ -62,13 +62,15 @@ Plan make_plan(const Entry& entry) {
 void add_campaign(const training::Scenario& setting,
                   const PlanOptions& options,
                   int threads,
-                  Plan& plan) {
+                  Plan& plan,
+                  const core::Count& count) {
   if (!setting.run.until) {
     return;
   }
   const auto run = [&](const training::Scenario& s, bool advice) {
     const auto placed = training::check(with_layout(s, plan.layout), options.marks);
-    return campaign::simulate_campaign(placed, plan.step, {.threads = threads, .advice = advice});
+    return campaign::simulate_campaign(
+        placed, plan.step, {.threads = threads, .advice = advice, .progress = count});
   };
   if (!setting.search.spares) {
     plan.campaign = run(setting, false);

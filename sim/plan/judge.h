@@ -14,10 +14,12 @@ Plan make_plan(const Entry& entry);
 
 /// Simulates the run, where the scenario has `run.until`. Candidates are too many to know where
 /// each of their values was written; a plan does, so that a campaign's complaint has its place.
+/// @param count  told how many of its trials are done; may be empty
 void add_campaign(const training::Scenario& setting,
                   const PlanOptions& options,
                   int threads,
-                  Plan& plan);
+                  Plan& plan,
+                  const core::Count& count = {});
 
 /// Of an objective; smaller is better.
 double value(const Plan& plan, Objective objective);

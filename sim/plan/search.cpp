@@ -190,7 +190,7 @@ std::vector<Entry> simulate(std::vector<Entry> entries,
     }
     progress.simulate(done, left);
     tbb::parallel_for(begin, end, [&](std::size_t i) {
-      simulate(options.fold, entries[i]);
+      simulate(options.fold, entries[i], [&](std::size_t, std::size_t) { progress.look(); });
       const std::lock_guard guard(mutex);
       done += entries[i].operations;
       left -= entries[i].operations;
@@ -316,7 +316,9 @@ SimulatedSetting search_setting(const training::Scenario& scenario,
   how.of_family = std::max<std::size_t>(1, how.most / kFamilies);
   how.headroom = least_headroom(options.limits);
   SearchProgress progress(told);
+  const auto look = [&progress] { progress.look(); };
   if (told) {
+    how.look = look;
     how.left = [&](std::size_t left) { progress.open_shapes(left); };
     how.kept = [&](const std::vector<Estimate>& kept, std::int64_t timed) {
       expect_simulations(scenario, kept, timed, how.most, progress);
@@ -339,7 +341,10 @@ SimulatedSetting search_setting(const training::Scenario& scenario,
   result.simulated += std::ssize(simulated);
   auto plans = plans_of(simulated, options);
   tbb::parallel_for(std::size_t{0}, plans.size(),
-                    [&](std::size_t i) { add_campaign(scenario, options, threads, plans[i]); });
+                    [&](std::size_t i) {
+                      add_campaign(scenario, options, threads, plans[i],
+                                   [&look](std::size_t, std::size_t) { look(); });
+                    });
   std::ranges::move(plans, std::back_inserter(result.plans));
   SimulatedSetting out{scenario, {}, {}, unused_values(scenario, space)};
   for (const Entry& entry : simulated) {

@@ -15,7 +15,8 @@ double SearchProgress::steady_seconds() {
 
 void SearchProgress::tell(double elapsed, double left) {
   if (told_ && elapsed > 0) {
-    told_(elapsed / (elapsed + left));
+    share_ = elapsed / (elapsed + left);
+    told_(share_);
   }
 }
 
@@ -36,6 +37,13 @@ void SearchProgress::expect(std::int64_t timed, double operations) {
   const std::lock_guard guard(mutex_);
   timed_ = static_cast<double>(timed);
   operations_ = operations;
+}
+
+void SearchProgress::look() {
+  const std::lock_guard guard(mutex_);
+  if (told_) {
+    told_(share_);
+  }
 }
 
 void SearchProgress::simulate(double done, double left) {

@@ -32,6 +32,9 @@ class SearchProgress {
   void open_shapes(std::size_t left);
   /// The analytic tier has timed so many layouts; what is kept now would take so many operations.
   void expect(std::int64_t timed, double operations);
+  /// Tells again what was told last: who is told may end the search by an exception, and must not
+  /// wait for a shape or a simulation to end.
+  void look();
   /// Of simulations, so many operations are done and so many are left.
   void simulate(double done, double left);
 
@@ -46,6 +49,7 @@ class SearchProgress {
   std::mutex mutex_;
   std::size_t shapes_ = 0;  ///< to be opened at first
   double timed_ = 0, operations_ = 0;
+  double share_ = 0;  ///< told last
   double simulations_start_ = -1;
 };
 

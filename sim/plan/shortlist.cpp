@@ -180,20 +180,21 @@ class ShapeSearch {
               const Space& space,
               const Shape& shape,
               std::int64_t first_number,
-              double headroom,
+              const ShortlistOptions& options,
               Tier& tier)
       : s_(scenario),
         space_(space),
         shape_(shape),
         passes_(space.passes(shape)),
         first_(first_number),
-        headroom_(headroom),
+        options_(options),
         tier_(tier) {}
 
   /// The least time of any of its layouts; never where none keeps the rules.
   Seconds bound() {
     Seconds least(kNever);
     for (const Cut& cut : space_.cuts(shape_)) {
+      look();
       if (!problem_of(cut)) {
         least = std::min(least, bound_of(cut));
       }
@@ -201,11 +202,12 @@ class ShapeSearch {
     return least;
   }
 
-  Opened open(Seconds limit, std::size_t most) {
-    Best best(most);
-    Fit fit(s_, shape_, headroom_);
+  Opened open(Seconds limit) {
+    Best best(options_.of_family);
+    Fit fit(s_, shape_, options_.headroom);
     list_states();
     for (std::size_t i = 0; i < space_.cuts(shape_).size(); ++i) {
+      look();
       const Cut& cut = space_.cuts(shape_)[i];
       if (const auto problem = problem_of(cut)) {
         reject(*problem, std::ssize(passes_) * std::ssize(shape_.states));
@@ -258,6 +260,12 @@ class ShapeSearch {
   }
 
  private:
+  void look() const {
+    if (options_.look) {
+      options_.look();
+    }
+  }
+
   struct Pass {
     std::size_t index = 0;
     Seconds bound;
@@ -371,6 +379,7 @@ class ShapeSearch {
 
   /// Times those that wait for it: layouts of one cut share an order of passes.
   void time_waiting(Seconds limit, Best& best) {
+    look();
     tier_.time(shape_.data, waiting_);
     for (Estimate& estimate : waiting_) {
       ++out_.estimated;
@@ -426,7 +435,7 @@ class ShapeSearch {
   const Shape& shape_;
   const std::vector<PassChoice>& passes_;
   std::int64_t first_;
-  double headroom_;
+  const ShortlistOptions& options_;
   Tier& tier_;
   std::vector<std::optional<workload::Violation>> state_problems_;
   Opened out_;
@@ -534,7 +543,7 @@ Shortlist make_shortlist(const training::Scenario& scenario,
   tbb::enumerable_thread_specific<Tier> tiers([&] { return Tier(scenario); });
   const auto& shapes = space.shapes();
   const auto search_of = [&](std::size_t i) {
-    return ShapeSearch(scenario, space, shapes[i], space.first(i), options.headroom, tiers.local());
+    return ShapeSearch(scenario, space, shapes[i], space.first(i), options, tiers.local());
   };
   std::vector<Seconds> bounds(shapes.size());
   tbb::parallel_for(std::size_t{0}, shapes.size(),
@@ -553,7 +562,7 @@ Shortlist make_shortlist(const training::Scenario& scenario,
       const std::size_t shape = order[i];
       const Seconds limit = kept.limit(shapes[shape].layout);
       if (bounds[shape] == Seconds(kNever) || bounds[shape] <= limit) {
-        opened[i - begin] = search_of(shape).open(limit, options.of_family);
+        opened[i - begin] = search_of(shape).open(limit);
         if (options.left && bounds[shape] < Seconds(kNever) && left > 0) {
           options.left(--left);
         }

@@ -44,6 +44,9 @@ struct ShortlistOptions {
   /// Told now and then what is kept so far, and how many layouts the analytic tier has timed; may
   /// be empty.
   std::function<void(const std::vector<Estimate>& kept, std::int64_t timed)> kept;
+  /// Called often while a shape is looked at, from several threads; what it throws ends the search.
+  /// May be empty.
+  std::function<void()> look;
   double headroom = training::kMemoryHeadroom;  ///< share of a GPU's memory that stays free
 };
 

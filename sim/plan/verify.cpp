@@ -84,10 +84,13 @@ void verify(const SimulatedSetting& setting,
   auto drawn = draw(setting, options.verify, least_headroom(options.limits));
   std::atomic<std::size_t> done{0};
   tbb::parallel_for(std::size_t{0}, drawn.size(), [&](std::size_t i) {
-    simulate(options.fold, drawn[i]);
-    if (options.progress) {
-      options.progress("simulating layouts that were left out", ++done, drawn.size());
-    }
+    const auto tell = [&](std::size_t more) {
+      if (options.progress) {
+        options.progress("simulating layouts that were left out", done += more, drawn.size());
+      }
+    };
+    simulate(options.fold, drawn[i], [&tell](std::size_t, std::size_t) { tell(0); });
+    tell(1);
   });
   std::erase_if(drawn, [](const Entry& entry) { return entry.too_large; });
   std::sort(drawn.begin(), drawn.end(), faster);

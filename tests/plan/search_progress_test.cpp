@@ -63,5 +63,21 @@ TEST_F(PretendedSearch, SaysNothingBeforeAnythingIsDone) {
   EXPECT_EQ(share_, 0);
 }
 
+// Who is told may throw to end the search, between two shapes and inside a simulation.
+TEST_F(PretendedSearch, TellsAgainWhatItToldLast) {
+  pass(10);
+  progress_.simulate(0, 60);
+  pass(5);
+  progress_.simulate(10, 50);  // 15 s of 15 + 5 x 50 / 10
+  EXPECT_NEAR(share_, 15.0 / 40.0, 1e-12);
+  share_ = 0;
+  pass(100);
+  progress_.look();
+  EXPECT_NEAR(share_, 15.0 / 40.0, 1e-12);
+  SearchProgress stopped([](double) { throw 1; }, [] { return 0.0; });
+  EXPECT_THROW(stopped.look(), int);
+  EXPECT_NO_THROW(SearchProgress({}, [] { return 0.0; }).look());
+}
+
 }  // namespace
 }  // namespace headway::plan

@@ -38,6 +38,7 @@ CALLS: dict[str, Call] = {
     "plan": lambda small, log: headway.plan(
         small, set={"cluster.nodes": 512, "training.global_batch": 4096}
     ),
+    "plan of 16,384 GPUs": lambda small, log: headway.plan(LARGE),
     "place": lambda small, log: headway.place(PLACED, draws=100),
     "compare": lambda small, log: headway.compare(LARGE, LARGE, layers=True, set=MANY),
     "drill": lambda small, log: headway.drill(LARGE, "hang", set=MANY),
