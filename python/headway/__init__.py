@@ -8,6 +8,7 @@
 Scenarios, values and results are those of the program ``headway``, to the last bit.
 """
 
+from headway import scenario
 from headway._api import check, configs, diagnose, expect, place, plan, run, schema, solve
 from headway._core import Error, __version__
 from headway._plot import Chart
@@ -63,6 +64,7 @@ __all__ = [
     "replay",
     "report",
     "run",
+    "scenario",
     "schema",
     "serve",
     "share",

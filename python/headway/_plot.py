@@ -39,30 +39,97 @@ class Chart:
         }
 
 
+VERBS = {
+    "run": (
+        "breakdown", "memory", "held", "kinds", "links", "cables", "loads", "sensitivities",
+        "ledger", "badput", "goodput", "interruptions", "cost", "interval", "storage", "published",
+        "timeline",
+    ),
+    "plan": ("plans", "front"),
+    "drill": ("cascade", "lost", "remedies"),
+    "compare": ("sides",),
+    "sweep": ("sweep",),
+    "validate": ("validation",),
+}  # fmt: skip
+"""Charts of each verb, by the names that the page gives them."""
+
+OTHER_NAMES = {"breakdown": "step", "kinds": "memory", "interval": "ettr", "front": "pareto"}
+"""What a chart is called by its method."""
+
+DRAWN = {"timeline", "held", "kinds", "loads", "cables", "goodput", "storage"}
+"""Charts of ``pictures``."""
+
+OF_A_RUN = {"ledger", "badput", "goodput", "interruptions", "cost", "interval", "storage"}
+"""Charts of ``campaign``."""
+
+
+def _fails(result: dict[str, Any]) -> bool:
+    """Whether anything interrupts the job of a run."""
+    return any(hazard["mean"] > 0 for hazard in result["campaign"]["interruptions_by_hazard"])
+
+
+def why_not(name: str, result: dict[str, Any]) -> str:
+    """Why a result has no chart of a name that another result would have: a sentence."""
+    verb = str(result["schema"]).removeprefix("headway.").split("/")[0]
+    of = next((other for other, names in VERBS.items() if name in names), "")
+    if verb != of:
+        return f"it is a chart of `{of}`, this is a result of `{verb}`"
+    if name in OF_A_RUN and result.get("campaign") is None:
+        return "the scenario has no run.until, so that one step is predicted and no run"
+    if name in ("goodput", "interruptions") and not _fails(result):
+        goodput = 100 * result["campaign"]["goodput"]["p50"]
+        return f"nothing fails in this run: all trials are alike, with a goodput of {goodput:.4g} %"
+    if name in DRAWN and result.get("pictures") is None:
+        return "headway.run draws it with pictures=True"
+    if name == "cost":
+        return "the scenario has no run.prices"
+    if name in ("interval", "storage"):
+        return "nothing fails or nothing is saved in this run, so that no interval is better"
+    if name == "cables":
+        return str(result["pictures"].get("cables_why") or "no cable is between leaves and spines")
+    if name == "sensitivities":
+        return "headway.run works it out with explain=True"
+    if name == "published":
+        return "the scenario has no claim of published figures"
+    if name == "front":
+        return "plans have no days and dollars: the scenario has no run.until, or no run.prices"
+    return "the result has nothing to draw in it"
+
+
 class Plots:
     """The charts of one result: ``result.plot.step()``, or any by name: ``result.plot("cost")``.
 
-    `list(result.plot)` names those that there are.
+    `list(result.plot)` and completion name those that there are. A chart that the result has not
+    is a ValueError that says why.
     """
 
     def __init__(self, json_text: str) -> None:
         text = watched(lambda _: _core.charts(json_text))
+        self._json = json_text
         self._charts = {chart["id"]: chart for chart in json.loads(text)}
 
     def __call__(self, name: str) -> Chart:
-        if name not in self._charts:
-            known = ", ".join(self._charts) or "none"
-            raise ValueError(
-                f"this result has no chart {name!r}; it has {known}"
-                " (headway.run draws more with explain=True, pictures=True)"
-            )
-        return Chart(self._charts[name]["title"], self._charts[name]["specification"])
+        if name in self._charts:
+            return Chart(self._charts[name]["title"], self._charts[name]["specification"])
+        known = ", ".join(self._charts) or "none"
+        if any(name in names for names in VERBS.values()):
+            why = why_not(name, json.loads(self._json))
+            raise ValueError(f"this result has no chart {name!r}: {why}; it has {known}")
+        raise ValueError(f"there is no chart {name!r}; this result has {known}")
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._charts)
 
     def __len__(self) -> int:
         return len(self._charts)
+
+    def __dir__(self) -> list[str]:
+        return sorted({*self._charts, *(OTHER_NAMES[c] for c in self._charts if c in OTHER_NAMES)})
+
+    def main(self) -> Chart | None:
+        """The chart that a notebook shows with the result; None where it has none."""
+        name = "front" if "front" in self._charts else next(iter(self._charts), None)
+        return None if name is None else self(name)
 
     def step(self) -> Chart:
         """Where the step goes."""
@@ -106,3 +173,99 @@ class Plots:
     def goodput(self) -> Chart:
         """Goodput of the trials; needs ``pictures=True`` and ``run.until``."""
         return self("goodput")
+
+    def pareto(self) -> Chart:
+        """Days and dollars of each plan, and which are on the front."""
+        return self("front")
+
+    def ettr(self) -> Chart:
+        """ETTR against the time between checkpoints."""
+        return self("interval")
+
+    def breakdown(self) -> Chart:
+        """Where the step goes."""
+        return self("breakdown")
+
+    def held(self) -> Chart:
+        """Memory over the step, by stage; needs ``pictures=True``."""
+        return self("held")
+
+    def kinds(self) -> Chart:
+        """Memory over the step, by kind: `memory`."""
+        return self("kinds")
+
+    def links(self) -> Chart:
+        """Use of the busiest link of each tier."""
+        return self("links")
+
+    def cables(self) -> Chart:
+        """Use of the cables between leaves and spines; needs ``pictures=True``."""
+        return self("cables")
+
+    def loads(self) -> Chart:
+        """Load of the busiest links over the step; needs ``pictures=True``."""
+        return self("loads")
+
+    def sensitivities(self) -> Chart:
+        """How the step answers to 10 % of each input; needs ``explain=True``."""
+        return self("sensitivities")
+
+    def ledger(self) -> Chart:
+        """Where the GPU time of the run goes."""
+        return self("ledger")
+
+    def badput(self) -> Chart:
+        """From all GPU time to goodput, in the words of ml-goodput-measurement."""
+        return self("badput")
+
+    def interruptions(self) -> Chart:
+        """Interruptions by cause."""
+        return self("interruptions")
+
+    def cost(self) -> Chart:
+        """Cost of the mean run, by item."""
+        return self("cost")
+
+    def interval(self) -> Chart:
+        """ETTR against the time between checkpoints: `ettr`."""
+        return self("interval")
+
+    def storage(self) -> Chart:
+        """ETTR against the bandwidth of the storage; needs ``pictures=True``."""
+        return self("storage")
+
+    def published(self) -> Chart:
+        """Published figures and ours."""
+        return self("published")
+
+    def plans(self) -> Chart:
+        """Step time of each plan."""
+        return self("plans")
+
+    def front(self) -> Chart:
+        """Days and dollars of each plan: `pareto`."""
+        return self("front")
+
+    def cascade(self) -> Chart:
+        """What happens after the fault of a drill, by layer."""
+        return self("cascade")
+
+    def lost(self) -> Chart:
+        """Where the time goes that is not useful after a fault."""
+        return self("lost")
+
+    def remedies(self) -> Chart:
+        """What would have saved time after a fault."""
+        return self("remedies")
+
+    def sides(self) -> Chart:
+        """What the second scenario of a comparison changes."""
+        return self("sides")
+
+    def sweep(self) -> Chart:
+        """The figure of a sweep at its points."""
+        return self("sweep")
+
+    def validation(self) -> Chart:
+        """Published runs, predictions and intervals."""
+        return self("validation")

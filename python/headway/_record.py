@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -109,6 +109,22 @@ class Result(Record):
     def _repr_html_(self) -> str:
         """What a notebook shows: the figures that decide, and the verdict."""
         return watched(lambda _: _core.summary(self.json))
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
+        """The figures that decide, and the main chart; what shows one thing of it picks."""
+        chart = self.plot.main()
+        bundle = {} if chart is None else chart._repr_mimebundle_()
+        return {**bundle, "text/html": self._repr_html_(), "text/plain": repr(self)}
+
+    def _ipython_display_(self) -> None:
+        """Both of them, in notebooks: of one output they would show one form alone."""
+        from IPython.display import display as untyped
+
+        display: Callable[..., object] = untyped
+        display({"text/html": self._repr_html_(), "text/plain": repr(self)}, raw=True)
+        chart = self.plot.main()
+        if chart is not None:
+            display(chart._repr_mimebundle_(), raw=True)
 
     @property
     def plot(self) -> Plots:

@@ -1,10 +1,13 @@
 # Generated from the field lists by `headway schema --python`; edit those, not this file.
 """Scenarios as Python classes.
 
-A field that is None is not written, so it keeps the default its docstring names. Values with
+A field that is not given is not written, so it keeps the default its docstring names. Values with
 units are text, such as "400 Gbps" or "80 GiB". Every class takes `use`, the name of a catalogue
 entry or the path of a file whose values the other fields override, and `source`, a note on where
 the figures come from.
+
+A scenario that `Scenario.load` has read or `Scenario.with_` has changed has all its fields but
+those whose type says that they may be None. Of one made here, what is not given is None.
 """
 
 from __future__ import annotations
@@ -13,6 +16,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from os import PathLike
 from typing import Any, Literal, get_args, get_origin, get_type_hints
+
+from headway._spec import scenario_text, shorten
+
+NOT_GIVEN: Any = None
+"""Of a field that every scenario has once it was read."""
 
 
 def to_mapping(spec: Any) -> Any:
@@ -90,12 +98,12 @@ class PeakRates:
         As described at the top of this module.
     """
 
-    fp32: str | None = None
-    tf32: str | None = None
-    bf16: str | None = None
-    fp16: str | None = None
-    fp8: str | None = None
-    fp4: str | None = None
+    fp32: str = NOT_GIVEN
+    tf32: str = NOT_GIVEN
+    bf16: str = NOT_GIVEN
+    fp16: str = NOT_GIVEN
+    fp8: str = NOT_GIVEN
+    fp4: str = NOT_GIVEN
     use: str | None = None
     source: str | None = None
 
@@ -143,19 +151,19 @@ class SustainedShares:
         As described at the top of this module.
     """
 
-    gemm_16bit: float | None = None
-    gemm_8bit: float | None = None
-    gemm_4bit: float | None = None
-    weight_gradient: float | None = None
-    grouped: float | None = None
-    gemm_tf32: float | None = None
-    gemm_fp32: float | None = None
-    attention_forward: float | None = None
-    attention_backward: float | None = None
-    attention_flash2: float | None = None
-    memory: float | None = None
-    score_rows: float | None = None
-    power: str | None = None
+    gemm_16bit: float = NOT_GIVEN
+    gemm_8bit: float = NOT_GIVEN
+    gemm_4bit: float = NOT_GIVEN
+    weight_gradient: float = NOT_GIVEN
+    grouped: float = NOT_GIVEN
+    gemm_tf32: float = NOT_GIVEN
+    gemm_fp32: float = NOT_GIVEN
+    attention_forward: float = NOT_GIVEN
+    attention_backward: float = NOT_GIVEN
+    attention_flash2: float = NOT_GIVEN
+    memory: float = NOT_GIVEN
+    score_rows: float = NOT_GIVEN
+    power: str = NOT_GIVEN
     use: str | None = None
     source: str | None = None
 
@@ -181,11 +189,11 @@ class GemmTable:
         As described at the top of this module.
     """
 
-    precision: Literal["fp32", "tf32", "bf16", "fp16", "fp8", "mxfp8", "nvfp4"] | None = None
-    m: Sequence[float] | None = None
-    n: Sequence[float] | None = None
-    k: Sequence[float] | None = None
-    shares: Sequence[float] | None = None
+    precision: Literal["fp32", "tf32", "bf16", "fp16", "fp8", "mxfp8", "nvfp4"] = NOT_GIVEN
+    m: Sequence[float] = NOT_GIVEN
+    n: Sequence[float] = NOT_GIVEN
+    k: Sequence[float] = NOT_GIVEN
+    shares: Sequence[float] = NOT_GIVEN
     use: str | None = None
     source: str | None = None
 
@@ -208,10 +216,10 @@ class AttentionTable:
         As described at the top of this module.
     """
 
-    head_dim: float | None = None
-    sequence: Sequence[float] | None = None
-    heads: Sequence[float] | None = None
-    shares: Sequence[float] | None = None
+    head_dim: float = NOT_GIVEN
+    sequence: Sequence[float] = NOT_GIVEN
+    heads: Sequence[float] = NOT_GIVEN
+    shares: Sequence[float] = NOT_GIVEN
     use: str | None = None
     source: str | None = None
 
@@ -234,9 +242,9 @@ class KernelTables:
         As described at the top of this module.
     """
 
-    name: str | None = None
-    gemm: Sequence[GemmTable] | None = None
-    attention: Sequence[AttentionTable] | None = None
+    name: str = NOT_GIVEN
+    gemm: Sequence[GemmTable] = NOT_GIVEN
+    attention: Sequence[AttentionTable] = NOT_GIVEN
     use: str | None = None
     source: str | None = None
 
@@ -277,31 +285,28 @@ class GpuSpec:
         As described at the top of this module.
     """
 
-    name: str | None = None
-    architecture: (
-        Literal[
-            "volta",
-            "turing",
-            "ampere",
-            "ada",
-            "hopper",
-            "blackwell",
-            "cdna2",
-            "cdna3",
-            "cdna4",
-        ]
-        | None
-    ) = None
-    peak: PeakRates | None = None
-    sustained: SustainedShares | None = None
+    name: str = NOT_GIVEN
+    architecture: Literal[
+        "volta",
+        "turing",
+        "ampere",
+        "ada",
+        "hopper",
+        "blackwell",
+        "cdna2",
+        "cdna3",
+        "cdna4",
+    ] = NOT_GIVEN
+    peak: PeakRates = NOT_GIVEN
+    sustained: SustainedShares = NOT_GIVEN
     kernels: KernelTables | None = None
-    memory: str | None = None
-    memory_bandwidth: str | None = None
-    streaming_multiprocessors: int | None = None
-    host_bandwidth: str | None = None
-    kernel_launch: str | None = None
-    power: str | None = None
-    idle_power: str | None = None
+    memory: str = NOT_GIVEN
+    memory_bandwidth: str = NOT_GIVEN
+    streaming_multiprocessors: int = NOT_GIVEN
+    host_bandwidth: str = NOT_GIVEN
+    kernel_launch: str = NOT_GIVEN
+    power: str = NOT_GIVEN
+    idle_power: str = NOT_GIVEN
     use: str | None = None
     source: str | None = None
 
@@ -326,11 +331,11 @@ class ScaleUpSpec:
         As described at the top of this module.
     """
 
-    kind: Literal["nvswitch", "mesh", "pcie"] | None = None
-    bandwidth: str | None = None
-    latency: str | None = None
-    domain_gpus: int | None = None
-    in_switch_reduction: bool | None = None
+    kind: Literal["nvswitch", "mesh", "pcie"] = NOT_GIVEN
+    bandwidth: str = NOT_GIVEN
+    latency: str = NOT_GIVEN
+    domain_gpus: int = NOT_GIVEN
+    in_switch_reduction: bool = NOT_GIVEN
     use: str | None = None
     source: str | None = None
 
@@ -351,9 +356,9 @@ class NicSpec:
         As described at the top of this module.
     """
 
-    count: int | None = None
-    bandwidth: str | None = None
-    latency: str | None = None
+    count: int = NOT_GIVEN
+    bandwidth: str = NOT_GIVEN
+    latency: str = NOT_GIVEN
     use: str | None = None
     source: str | None = None
 
@@ -387,14 +392,14 @@ class NodeSpec:
         As described at the top of this module.
     """
 
-    name: str | None = None
-    gpu: GpuSpec | None = None
-    gpus: int | None = None
-    scale_up: ScaleUpSpec | None = None
-    nic: NicSpec | None = None
-    host_memory: str | None = None
-    host_memory_bandwidth: str | None = None
-    host_power: str | None = None
+    name: str = NOT_GIVEN
+    gpu: GpuSpec = NOT_GIVEN
+    gpus: int = NOT_GIVEN
+    scale_up: ScaleUpSpec = NOT_GIVEN
+    nic: NicSpec = NOT_GIVEN
+    host_memory: str = NOT_GIVEN
+    host_memory_bandwidth: str = NOT_GIVEN
+    host_power: str = NOT_GIVEN
     use: str | None = None
     source: str | None = None
 
@@ -416,8 +421,8 @@ class OtherNodesSpec:
         As described at the top of this module.
     """
 
-    nodes: int | None = None
-    node: NodeSpec | None = None
+    nodes: int = NOT_GIVEN
+    node: NodeSpec = NOT_GIVEN
     gpu_hour: str | None = None
     use: str | None = None
     source: str | None = None
@@ -442,9 +447,9 @@ class TrafficClassSpec:
         As described at the top of this module.
     """
 
-    traffic: Sequence[Literal["training", "storage"]] | None = None
-    priority: int | None = None
-    weight: float | None = None
+    traffic: Sequence[Literal["training", "storage"]] = NOT_GIVEN
+    priority: int = NOT_GIVEN
+    weight: float = NOT_GIVEN
     use: str | None = None
     source: str | None = None
 
@@ -505,19 +510,19 @@ class PacketSpec:
 
     transport: Literal["credits", "pauses", "dcqcn", "swift", "dctcp", "receiver"] | None = None
     path_choice: Literal["flow", "destination", "flowlet", "packet", "queue"] | None = None
-    switching: Literal["cut_through", "store_and_forward"] | None = None
-    payload: str | None = None
-    buffer_per_port: str | None = None
-    threshold: float | None = None
-    marking_from: str | None = None
-    marking_to: str | None = None
-    marking_probability: float | None = None
-    delay_target: str | None = None
-    flowlet_gap: str | None = None
-    timeout: str | None = None
-    repeat: Literal["selective", "go_back_n"] | None = None
-    packets_per_second: float | None = None
-    classes: Sequence[TrafficClassSpec] | None = None
+    switching: Literal["cut_through", "store_and_forward"] = NOT_GIVEN
+    payload: str = NOT_GIVEN
+    buffer_per_port: str = NOT_GIVEN
+    threshold: float = NOT_GIVEN
+    marking_from: str = NOT_GIVEN
+    marking_to: str = NOT_GIVEN
+    marking_probability: float = NOT_GIVEN
+    delay_target: str = NOT_GIVEN
+    flowlet_gap: str = NOT_GIVEN
+    timeout: str = NOT_GIVEN
+    repeat: Literal["selective", "go_back_n"] = NOT_GIVEN
+    packets_per_second: float = NOT_GIVEN
+    classes: Sequence[TrafficClassSpec] = NOT_GIVEN
     use: str | None = None
     source: str | None = None
 
@@ -574,31 +579,28 @@ class FabricSpec:
         As described at the top of this module.
     """
 
-    name: str | None = None
-    topology: (
-        Literal[
-            "fat_tree",
-            "rail_optimized",
-            "rail_only",
-            "multi_plane",
-            "dragonfly",
-        ]
-        | None
-    ) = None
-    tiers: int | None = None
-    link_bandwidth: str | None = None
-    link_latency: str | None = None
-    ports_per_leaf: int | None = None
-    leaves_per_pod: int | None = None
-    leaf_oversubscription: float | None = None
-    spine_oversubscription: float | None = None
-    planes: int | None = None
-    routing: Literal["adaptive", "ecmp", "static"] | None = None
-    efficiency: float | None = None
-    node_latency: str | None = None
-    pxn: bool | None = None
-    in_switch_reduction: bool | None = None
-    switch_power_per_port: str | None = None
+    name: str = NOT_GIVEN
+    topology: Literal[
+        "fat_tree",
+        "rail_optimized",
+        "rail_only",
+        "multi_plane",
+        "dragonfly",
+    ] = NOT_GIVEN
+    tiers: int = NOT_GIVEN
+    link_bandwidth: str = NOT_GIVEN
+    link_latency: str = NOT_GIVEN
+    ports_per_leaf: int = NOT_GIVEN
+    leaves_per_pod: int = NOT_GIVEN
+    leaf_oversubscription: float = NOT_GIVEN
+    spine_oversubscription: float = NOT_GIVEN
+    planes: int = NOT_GIVEN
+    routing: Literal["adaptive", "ecmp", "static"] = NOT_GIVEN
+    efficiency: float = NOT_GIVEN
+    node_latency: str = NOT_GIVEN
+    pxn: bool = NOT_GIVEN
+    in_switch_reduction: bool = NOT_GIVEN
+    switch_power_per_port: str = NOT_GIVEN
     packets: PacketSpec | None = None
     use: str | None = None
     source: str | None = None
@@ -620,9 +622,9 @@ class ClientSlotsSpec:
         As described at the top of this module.
     """
 
-    slots: int | None = None
-    request: str | None = None
-    latency: str | None = None
+    slots: int = NOT_GIVEN
+    request: str = NOT_GIVEN
+    latency: str = NOT_GIVEN
     use: str | None = None
     source: str | None = None
 
@@ -662,14 +664,14 @@ class StorageSpec:
         As described at the top of this module.
     """
 
-    name: str | None = None
-    write_bandwidth: str | None = None
-    read_bandwidth: str | None = None
-    client_write_bandwidth: str | None = None
-    client_read_bandwidth: str | None = None
-    latency: str | None = None
-    capacity: str | None = None
-    path: Literal["shared", "dual"] | None = None
+    name: str = NOT_GIVEN
+    write_bandwidth: str = NOT_GIVEN
+    read_bandwidth: str = NOT_GIVEN
+    client_write_bandwidth: str = NOT_GIVEN
+    client_read_bandwidth: str = NOT_GIVEN
+    latency: str = NOT_GIVEN
+    capacity: str = NOT_GIVEN
+    path: Literal["shared", "dual"] = NOT_GIVEN
     servers: int | None = None
     client_slots: ClientSlotsSpec | None = None
     files_per_second: float | None = None
@@ -713,24 +715,21 @@ class SitesSpec:
         As described at the top of this module.
     """
 
-    count: int | None = None
-    bandwidth: str | None = None
-    latency: str | None = None
-    loss: float | None = None
-    transport: (
-        Literal[
-            "tcp-reno",
-            "tcp-cubic",
-            "rdma-go-back-n",
-            "rdma-selective-repeat",
-        ]
-        | None
-    ) = None
-    connections: int | None = None
-    window: str | None = None
-    packet: str | None = None
-    collective: Literal["hierarchical", "flat"] | None = None
-    gradient_bits: float | None = None
+    count: int = NOT_GIVEN
+    bandwidth: str = NOT_GIVEN
+    latency: str = NOT_GIVEN
+    loss: float = NOT_GIVEN
+    transport: Literal[
+        "tcp-reno",
+        "tcp-cubic",
+        "rdma-go-back-n",
+        "rdma-selective-repeat",
+    ] = NOT_GIVEN
+    connections: int = NOT_GIVEN
+    window: str = NOT_GIVEN
+    packet: str = NOT_GIVEN
+    collective: Literal["hierarchical", "flat"] = NOT_GIVEN
+    gradient_bits: float = NOT_GIVEN
     use: str | None = None
     source: str | None = None
 
@@ -755,10 +754,10 @@ class OtherJobSpec:
         As described at the top of this module.
     """
 
-    name: str | None = None
-    nodes: Sequence[str] | None = None
-    pattern: Literal["ring", "all_to_all"] | None = None
-    rate: str | None = None
+    name: str = NOT_GIVEN
+    nodes: Sequence[str] = NOT_GIVEN
+    pattern: Literal["ring", "all_to_all"] = NOT_GIVEN
+    rate: str = NOT_GIVEN
     use: str | None = None
     source: str | None = None
 
@@ -783,10 +782,10 @@ class OccupancySpec:
         As described at the top of this module.
     """
 
-    nodes: int | None = None
-    down: Sequence[str] | None = None
-    jobs: Sequence[OtherJobSpec] | None = None
-    take: Sequence[str] | None = None
+    nodes: int = NOT_GIVEN
+    down: Sequence[str] = NOT_GIVEN
+    jobs: Sequence[OtherJobSpec] = NOT_GIVEN
+    take: Sequence[str] = NOT_GIVEN
     use: str | None = None
     source: str | None = None
 
@@ -815,7 +814,7 @@ class PowerSpec:
 
     rack: str | None = None
     facility: str | None = None
-    excess: Literal["cap", "refuse"] | None = None
+    excess: Literal["cap", "refuse"] = NOT_GIVEN
     least_board: str | None = None
     use: str | None = None
     source: str | None = None
@@ -856,13 +855,13 @@ class ClusterSpec:
         As described at the top of this module.
     """
 
-    nodes: int | None = None
-    node: NodeSpec | None = None
-    other_nodes: Sequence[OtherNodesSpec] | None = None
-    fabric: FabricSpec | None = None
+    nodes: int = NOT_GIVEN
+    node: NodeSpec = NOT_GIVEN
+    other_nodes: Sequence[OtherNodesSpec] = NOT_GIVEN
+    fabric: FabricSpec = NOT_GIVEN
     storage: StorageSpec | None = None
-    spares: int | None = None
-    placement: Literal["packed", "rack", "random", "fragmented"] | None = None
+    spares: int = NOT_GIVEN
+    placement: Literal["packed", "rack", "random", "fragmented"] = NOT_GIVEN
     sites: SitesSpec | None = None
     occupancy: OccupancySpec | None = None
     power: PowerSpec | None = None
@@ -890,11 +889,11 @@ class LatentAttentionSpec:
         As described at the top of this module.
     """
 
-    query_rank: int | None = None
-    key_value_rank: int | None = None
-    no_rope_dim: int | None = None
-    rope_dim: int | None = None
-    value_dim: int | None = None
+    query_rank: int = NOT_GIVEN
+    key_value_rank: int = NOT_GIVEN
+    no_rope_dim: int = NOT_GIVEN
+    rope_dim: int = NOT_GIVEN
+    value_dim: int = NOT_GIVEN
     use: str | None = None
     source: str | None = None
 
@@ -911,20 +910,13 @@ class SparseAttentionSpec:
         Width of its queries and of its key. (required)
     top_k
         Keys that a query attends to. (required)
-    period
-        One layer in this many has an indexer, the first of each period; the others attend to
-        the keys that it chose (GLM-5.2: 4); 1: each has its own. (default 1)
-    leading_layers
-        Layers at the front with an indexer each, before the periods (GLM-5.2: 2). (default 0)
     use, source
         As described at the top of this module.
     """
 
-    index_heads: int | None = None
-    index_dim: int | None = None
-    top_k: int | None = None
-    period: int | None = None
-    leading_layers: int | None = None
+    index_heads: int = NOT_GIVEN
+    index_dim: int = NOT_GIVEN
+    top_k: int = NOT_GIVEN
     use: str | None = None
     source: str | None = None
 
@@ -954,12 +946,12 @@ class NativeSparseSpec:
         As described at the top of this module.
     """
 
-    compressed_block: int | None = None
-    stride: int | None = None
-    selected_block: int | None = None
-    selected_blocks: int | None = None
-    window: int | None = None
-    value_dim: int | None = None
+    compressed_block: int = NOT_GIVEN
+    stride: int = NOT_GIVEN
+    selected_block: int = NOT_GIVEN
+    selected_blocks: int = NOT_GIVEN
+    window: int = NOT_GIVEN
+    value_dim: int = NOT_GIVEN
     use: str | None = None
     source: str | None = None
 
@@ -1003,31 +995,23 @@ class ExpertsSpec:
     biases
         Matrices of experts have biases, whatever the other matrices have (gpt-oss). (default
         false)
-    latent
-        Width that tokens are projected to before they go to routed experts, and back from after
-        them; shared experts keep the model's (Nemotron 3 Super: 1,024); 0: none. (default 0)
-    null_experts
-        Experts beside `experts` that return a token as it is: what of `top_k` falls on them is
-        neither sent nor computed (LongCat-Flash: 256). (default 0)
     use, source
         As described at the top of this module.
     """
 
-    experts: int | None = None
-    top_k: int | None = None
-    shared_experts: int | None = None
-    ffn: int | None = None
-    leading_dense_layers: int | None = None
-    period: int | None = None
-    imbalance: float | None = None
-    load_spread: float | None = None
-    capacity_factor: float | None = None
-    padded: bool | None = None
-    routing_groups: int | None = None
-    group_limit: int | None = None
-    biases: bool | None = None
-    latent: int | None = None
-    null_experts: int | None = None
+    experts: int = NOT_GIVEN
+    top_k: int = NOT_GIVEN
+    shared_experts: int = NOT_GIVEN
+    ffn: int = NOT_GIVEN
+    leading_dense_layers: int = NOT_GIVEN
+    period: int = NOT_GIVEN
+    imbalance: float = NOT_GIVEN
+    load_spread: float = NOT_GIVEN
+    capacity_factor: float = NOT_GIVEN
+    padded: bool = NOT_GIVEN
+    routing_groups: int = NOT_GIVEN
+    group_limit: int = NOT_GIVEN
+    biases: bool = NOT_GIVEN
     use: str | None = None
     source: str | None = None
 
@@ -1066,15 +1050,15 @@ class MixerSpec:
         As described at the top of this module.
     """
 
-    kind: Literal["mamba1", "mamba2", "gated_delta", "kimi_delta", "lightning"] | None = None
-    heads: int | None = None
-    key_heads: int | None = None
-    key_dim: int | None = None
-    value_dim: int | None = None
-    convolution: int | None = None
-    chunk: int | None = None
-    step_rank: int | None = None
-    norm: bool | None = None
+    kind: Literal["mamba1", "mamba2", "gated_delta", "kimi_delta", "lightning"] = NOT_GIVEN
+    heads: int = NOT_GIVEN
+    key_heads: int = NOT_GIVEN
+    key_dim: int = NOT_GIVEN
+    value_dim: int = NOT_GIVEN
+    convolution: int = NOT_GIVEN
+    chunk: int = NOT_GIVEN
+    step_rank: int = NOT_GIVEN
+    norm: bool = NOT_GIVEN
     use: str | None = None
     source: str | None = None
 
@@ -1102,10 +1086,10 @@ class AdaptersSpec:
         As described at the top of this module.
     """
 
-    rank: int | None = None
-    products: Sequence[Literal["query", "key", "value", "output", "gate", "up", "down", "experts"]] | None = None
-    base: Literal["full", "nf4"] | None = None
-    dropout: bool | None = None
+    rank: int = NOT_GIVEN
+    products: Sequence[Literal["query", "key", "value", "output", "gate", "up", "down", "experts"]] = NOT_GIVEN
+    base: Literal["full", "nf4"] = NOT_GIVEN
+    dropout: bool = NOT_GIVEN
     use: str | None = None
     source: str | None = None
 
@@ -1128,9 +1112,9 @@ class FrozenSpec:
         As described at the top of this module.
     """
 
-    layers: int | None = None
-    embedding: bool | None = None
-    head: bool | None = None
+    layers: int = NOT_GIVEN
+    embedding: bool = NOT_GIVEN
+    head: bool = NOT_GIVEN
     use: str | None = None
     source: str | None = None
 
@@ -1181,9 +1165,6 @@ class VisionSpec:
     tensor
         On tensor ranks: split: divided as the language model; whole: a copy on each, and all
         compute the same. (default split)
-    context
-        On context ranks: whole: all images of a sequence on each, and all compute the same;
-        split: whole images are dealt, and their tokens gathered. (default whole)
     stage
         first: on the pipeline's first stage, beside its layers; own: on GPUs of its own, a
         stage more in front, which 'pipeline' counts. (default first)
@@ -1191,26 +1172,25 @@ class VisionSpec:
         As described at the top of this module.
     """
 
-    layers: int | None = None
-    hidden: int | None = None
-    heads: int | None = None
-    ffn: int | None = None
-    gated_mlp: bool | None = None
-    biases: bool | None = None
-    rotary: bool | None = None
-    patch: int | None = None
-    frames: int | None = None
-    positions: int | None = None
-    window: int | None = None
-    window_period: int | None = None
-    merge: int | None = None
-    pooled: bool | None = None
-    projector_ffn: int | None = None
-    projectors: int | None = None
-    trained: Literal["all", "projector", "none"] | None = None
-    tensor: Literal["split", "whole"] | None = None
-    context: Literal["whole", "split"] | None = None
-    stage: Literal["first", "own"] | None = None
+    layers: int = NOT_GIVEN
+    hidden: int = NOT_GIVEN
+    heads: int = NOT_GIVEN
+    ffn: int = NOT_GIVEN
+    gated_mlp: bool = NOT_GIVEN
+    biases: bool = NOT_GIVEN
+    rotary: bool = NOT_GIVEN
+    patch: int = NOT_GIVEN
+    frames: int = NOT_GIVEN
+    positions: int = NOT_GIVEN
+    window: int = NOT_GIVEN
+    window_period: int = NOT_GIVEN
+    merge: int = NOT_GIVEN
+    pooled: bool = NOT_GIVEN
+    projector_ffn: int = NOT_GIVEN
+    projectors: int = NOT_GIVEN
+    trained: Literal["all", "projector", "none"] = NOT_GIVEN
+    tensor: Literal["split", "whole"] = NOT_GIVEN
+    stage: Literal["first", "own"] = NOT_GIVEN
     use: str | None = None
     source: str | None = None
 
@@ -1307,35 +1287,35 @@ class ModelSpec:
         As described at the top of this module.
     """
 
-    name: str | None = None
-    layers: int | None = None
-    hidden: int | None = None
-    heads: int | None = None
-    key_value_heads: int | None = None
-    head_dim: int | None = None
-    ffn: int | None = None
-    gated_mlp: bool | None = None
-    vocabulary: int | None = None
-    tied_embeddings: bool | None = None
-    biases: bool | None = None
+    name: str = NOT_GIVEN
+    layers: int = NOT_GIVEN
+    hidden: int = NOT_GIVEN
+    heads: int = NOT_GIVEN
+    key_value_heads: int = NOT_GIVEN
+    head_dim: int = NOT_GIVEN
+    ffn: int = NOT_GIVEN
+    gated_mlp: bool = NOT_GIVEN
+    vocabulary: int = NOT_GIVEN
+    tied_embeddings: bool = NOT_GIVEN
+    biases: bool = NOT_GIVEN
     dropout: bool | None = None
-    learned_positions: int | None = None
-    rotary: bool | None = None
-    norms: int | None = None
-    query_key_norm: bool | None = None
-    attention_gate: bool | None = None
-    parallel_block: bool | None = None
-    attention: Literal["mha", "gqa", "mla", "sliding_window"] | None = None
-    window: int | None = None
-    window_period: int | None = None
-    chunked_window: bool | None = None
+    learned_positions: int = NOT_GIVEN
+    rotary: bool = NOT_GIVEN
+    norms: int = NOT_GIVEN
+    query_key_norm: bool = NOT_GIVEN
+    attention_gate: bool = NOT_GIVEN
+    parallel_block: bool = NOT_GIVEN
+    attention: Literal["mha", "gqa", "mla", "sliding_window"] = NOT_GIVEN
+    window: int = NOT_GIVEN
+    window_period: int = NOT_GIVEN
+    chunked_window: bool = NOT_GIVEN
     latent: LatentAttentionSpec | None = None
     sparse: SparseAttentionSpec | None = None
     native_sparse: NativeSparseSpec | None = None
     moe: ExpertsSpec | None = None
     mixer: MixerSpec | None = None
-    layer_pattern: Sequence[Literal["attention", "mixer", "both", "attention_only", "mixer_only", "mlp_only", "experts_only"]] | None = None
-    multi_token_prediction: int | None = None
+    layer_pattern: Sequence[Literal["attention", "mixer", "both", "attention_only", "mixer_only", "mlp_only", "experts_only"]] = NOT_GIVEN
+    multi_token_prediction: int = NOT_GIVEN
     adapters: AdaptersSpec | None = None
     frozen: FrozenSpec | None = None
     vision: VisionSpec | None = None
@@ -1359,8 +1339,8 @@ class DocumentLength:
         As described at the top of this module.
     """
 
-    tokens: int | None = None
-    share: float | None = None
+    tokens: int = NOT_GIVEN
+    share: float = NOT_GIVEN
     use: str | None = None
     source: str | None = None
 
@@ -1379,8 +1359,8 @@ class ImageSize:
         As described at the top of this module.
     """
 
-    tokens: int | None = None
-    share: float | None = None
+    tokens: int = NOT_GIVEN
+    share: float = NOT_GIVEN
     use: str | None = None
     source: str | None = None
 
@@ -1402,9 +1382,9 @@ class ImagesSpec:
         As described at the top of this module.
     """
 
-    per_sequence: float | None = None
-    deviation: float | None = None
-    sizes: Sequence[ImageSize] | None = None
+    per_sequence: float = NOT_GIVEN
+    deviation: float = NOT_GIVEN
+    sizes: Sequence[ImageSize] = NOT_GIVEN
     use: str | None = None
     source: str | None = None
 
@@ -1428,9 +1408,9 @@ class PreconditionerSpec:
         As described at the top of this module.
     """
 
-    block: int | None = None
-    every: int | Literal["auto"] | None = None
-    batched: bool | None = None
+    block: int = NOT_GIVEN
+    every: int | Literal["auto"] = NOT_GIVEN
+    batched: bool = NOT_GIVEN
     use: str | None = None
     source: str | None = None
 
@@ -1467,13 +1447,13 @@ class HostSpec:
         As described at the top of this module.
     """
 
-    launch: str | None = None
-    loop_launch: str | None = None
-    collective: str | None = None
-    layer: str | None = None
-    token_counts: str | None = None
-    piece: str | None = None
-    stall: float | None = None
+    launch: str = NOT_GIVEN
+    loop_launch: str = NOT_GIVEN
+    collective: str = NOT_GIVEN
+    layer: str = NOT_GIVEN
+    token_counts: str = NOT_GIVEN
+    piece: str = NOT_GIVEN
+    stall: float = NOT_GIVEN
     use: str | None = None
     source: str | None = None
 
@@ -1521,15 +1501,15 @@ class AllocationSpec:
         As described at the top of this module.
     """
 
-    slack: float | None = None
-    retry: str | None = None
-    bucket_bytes: float | None = None
-    narrow_weights: bool | None = None
-    empty_gradients: bool | None = None
-    gathered_inputs: bool | None = None
-    root_gathered: bool | None = None
-    gather_pool: bool | None = None
-    sent_outputs: bool | None = None
+    slack: float = NOT_GIVEN
+    retry: str = NOT_GIVEN
+    bucket_bytes: float = NOT_GIVEN
+    narrow_weights: bool = NOT_GIVEN
+    empty_gradients: bool = NOT_GIVEN
+    gathered_inputs: bool = NOT_GIVEN
+    root_gathered: bool = NOT_GIVEN
+    gather_pool: bool = NOT_GIVEN
+    sent_outputs: bool = NOT_GIVEN
     use: str | None = None
     source: str | None = None
 
@@ -1579,20 +1559,20 @@ class UsualRunSpec:
         As described at the top of this module.
     """
 
-    precision: Literal["fp32", "tf32", "bf16", "fp16", "fp8", "mxfp8", "nvfp4"] | None = None
-    recompute: Literal["none", "selective", "full"] | None = None
-    selective_parts: Sequence[Literal["core_attention", "latent_up", "norms", "activation", "mlp", "experts", "operators"]] | None = None
-    micro_batch_tokens: int | None = None
-    most_virtual_stages: int | None = None
-    sequence: bool | None = None
-    sharding: Literal["zero0", "zero1", "zero2", "zero3", "hsdp"] | None = None
-    context_kind: Literal["ring", "all-gather", "all-to-all"] | None = None
-    vocabulary_multiple: int | None = None
-    experts_follow_tensor: bool | None = None
-    stages_by_cost: bool | None = None
+    precision: Literal["fp32", "tf32", "bf16", "fp16", "fp8", "mxfp8", "nvfp4"] = NOT_GIVEN
+    recompute: Literal["none", "selective", "full"] = NOT_GIVEN
+    selective_parts: Sequence[Literal["core_attention", "latent_up", "norms", "activation", "mlp", "experts", "operators"]] = NOT_GIVEN
+    micro_batch_tokens: int = NOT_GIVEN
+    most_virtual_stages: int = NOT_GIVEN
+    sequence: bool = NOT_GIVEN
+    sharding: Literal["zero0", "zero1", "zero2", "zero3", "hsdp"] = NOT_GIVEN
+    context_kind: Literal["ring", "all-gather", "all-to-all"] = NOT_GIVEN
+    vocabulary_multiple: int = NOT_GIVEN
+    experts_follow_tensor: bool = NOT_GIVEN
+    stages_by_cost: bool = NOT_GIVEN
     dropout: bool | None = None
-    reported_memory: Literal["allocated", "reserved", "device"] | None = None
-    reporting_stage: Literal["fullest", "first", "last"] | None = None
+    reported_memory: Literal["allocated", "reserved", "device"] = NOT_GIVEN
+    reporting_stage: Literal["fullest", "first", "last"] = NOT_GIVEN
     use: str | None = None
     source: str | None = None
 
@@ -1736,58 +1716,55 @@ class FrameworkSpec:
         As described at the top of this module.
     """
 
-    name: str | None = None
-    attention_kernels: (
-        Literal[
-            "newest",
-            "unfused",
-            "flash2",
-            "flash3",
-            "cudnn",
-            "sdpa",
-        ]
-        | None
-    ) = None
-    loss: Literal["fused", "in-place", "copied", "separate"] | None = None
-    elementwise: Literal["fused", "compiled", "eager"] | None = None
-    fused_norms: bool | None = None
-    fused_rotary: bool | None = None
-    recompute_elementwise: bool | None = None
-    narrow_activations: bool | None = None
-    tensor_overlap: bool | None = None
-    pipeline_overlap: bool | None = None
-    data_overlap: bool | None = None
-    gather_overlap: bool | None = None
-    scatter_overlap: bool | None = None
-    context_overlap: bool | None = None
-    gather_once: bool | None = None
-    narrow_gathers: bool | None = None
-    scaling: Literal["delayed", "tensor", "row", "block"] | None = None
+    name: str = NOT_GIVEN
+    attention_kernels: Literal[
+        "newest",
+        "unfused",
+        "flash2",
+        "flash3",
+        "cudnn",
+        "sdpa",
+    ] = NOT_GIVEN
+    loss: Literal["fused", "in-place", "copied", "separate"] = NOT_GIVEN
+    elementwise: Literal["fused", "compiled", "eager"] = NOT_GIVEN
+    fused_norms: bool = NOT_GIVEN
+    fused_rotary: bool = NOT_GIVEN
+    recompute_elementwise: bool = NOT_GIVEN
+    narrow_activations: bool = NOT_GIVEN
+    tensor_overlap: bool = NOT_GIVEN
+    pipeline_overlap: bool = NOT_GIVEN
+    data_overlap: bool = NOT_GIVEN
+    gather_overlap: bool = NOT_GIVEN
+    scatter_overlap: bool = NOT_GIVEN
+    context_overlap: bool = NOT_GIVEN
+    gather_once: bool = NOT_GIVEN
+    narrow_gathers: bool = NOT_GIVEN
+    scaling: Literal["delayed", "tensor", "row", "block"] = NOT_GIVEN
     gradient_bucket: str | None = None
-    gradient_bytes: float | None = None
-    reduce_bytes: float | None = None
-    accumulation_bytes: float | None = None
-    gemm_share: float | None = None
-    attention_share: float | None = None
-    tensor_interference: float | None = None
-    data_interference: float | None = None
-    scatter_gather_p2p: bool | None = None
-    cuda_graphs: bool | None = None
-    attention_graphs: bool | None = None
-    expert_dispatch: Literal["all-to-all", "deduplicated", "all-gather"] | None = None
-    dispatch_bytes: float | None = None
-    expert_overlap: bool | None = None
-    expert_interference: float | None = None
-    grouped_launch: bool | None = None
-    fused_permute: bool | None = None
-    fused_expert_bias: bool | None = None
-    padded_expert_rows: bool | None = None
-    host: HostSpec | None = None
-    allocation: AllocationSpec | None = None
-    step_overhead: str | None = None
-    message_overhead: str | None = None
-    schedules: Sequence[Literal["gpipe", "1f1b", "interleaved", "zb-h1", "zb-h2", "zb-v", "dualpipe", "dualpipe-v"]] | None = None
-    usual: UsualRunSpec | None = None
+    gradient_bytes: float = NOT_GIVEN
+    reduce_bytes: float = NOT_GIVEN
+    accumulation_bytes: float = NOT_GIVEN
+    gemm_share: float = NOT_GIVEN
+    attention_share: float = NOT_GIVEN
+    tensor_interference: float = NOT_GIVEN
+    data_interference: float = NOT_GIVEN
+    scatter_gather_p2p: bool = NOT_GIVEN
+    cuda_graphs: bool = NOT_GIVEN
+    attention_graphs: bool = NOT_GIVEN
+    expert_dispatch: Literal["all-to-all", "deduplicated", "all-gather"] = NOT_GIVEN
+    dispatch_bytes: float = NOT_GIVEN
+    expert_overlap: bool = NOT_GIVEN
+    expert_interference: float = NOT_GIVEN
+    grouped_launch: bool = NOT_GIVEN
+    fused_permute: bool = NOT_GIVEN
+    fused_expert_bias: bool = NOT_GIVEN
+    padded_expert_rows: bool = NOT_GIVEN
+    host: HostSpec = NOT_GIVEN
+    allocation: AllocationSpec = NOT_GIVEN
+    step_overhead: str = NOT_GIVEN
+    message_overhead: str = NOT_GIVEN
+    schedules: Sequence[Literal["gpipe", "1f1b", "interleaved", "zb-h1", "zb-h2", "zb-v", "dualpipe", "dualpipe-v"]] = NOT_GIVEN
+    usual: UsualRunSpec = NOT_GIVEN
     use: str | None = None
     source: str | None = None
 
@@ -1814,65 +1791,39 @@ class LocalStepsSpec:
         As described at the top of this module.
     """
 
-    steps: int | None = None
-    fragments: int | None = None
-    overlap_steps: int | None = None
-    exchange_bits: float | None = None
-    use: str | None = None
-    source: str | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class CachedLogitsSpec:
-    """The teacher ran before: its logits are read from storage with the batches. Either this or
-    `teacher`.
-
-    Attributes
-    ----------
-    value_bits
-        Bits of a stored logit or logarithm of a probability (fp16 and bf16: 16). (default 16)
-    token_id_bits
-        Bits of the number that says which token a value is of; absent: 24, 16 and a byte for
-        those above them, as Megatron-LM stores them. Only with `top_k`. (optional)
-    use, source
-        As described at the top of this module.
-    """
-
-    value_bits: int | None = None
-    token_id_bits: int | None = None
+    steps: int = NOT_GIVEN
+    fragments: int = NOT_GIVEN
+    overlap_steps: int = NOT_GIVEN
+    exchange_bits: float = NOT_GIVEN
     use: str | None = None
     source: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class DistillationSpec:
-    """A teacher whose probabilities are the loss, and whose forward runs beside the step or ran
-    before; absent: the loss compares with the next token alone.
+    """A teacher whose forward runs beside the step and whose probabilities are the loss;
+    absent: the loss compares with the next token alone.
 
     Attributes
     ----------
     teacher
-        The model that is learned from, where it runs: on the student's ranks, divided as the
-        student is, forward only. Either this or `cached`. (optional)
+        The model that is learned from. It runs on the student's ranks, divided as the student
+        is, forward only. (required)
     teacher_layers
         Its layers on each pipeline stage; empty: even. (optional)
     top_k
-        Most probable tokens of the teacher that the loss compares, all others as one; with
-        `cached` those that are stored; 0: the whole vocabulary. (default 0)
+        Most probable tokens of the teacher that the loss compares, all others as one; 0: the
+        whole vocabulary. (default 0)
     label_loss
         Cross entropy with the next token is part of the loss too. (default false)
-    cached
-        The teacher ran before: its logits are read from storage with the batches. Either this
-        or `teacher`. (optional)
     use, source
         As described at the top of this module.
     """
 
-    teacher: ModelSpec | None = None
-    teacher_layers: Sequence[int] | None = None
-    top_k: int | None = None
-    label_loss: bool | None = None
-    cached: CachedLogitsSpec | None = None
+    teacher: ModelSpec = NOT_GIVEN
+    teacher_layers: Sequence[int] = NOT_GIVEN
+    top_k: int = NOT_GIVEN
+    label_loss: bool = NOT_GIVEN
     use: str | None = None
     source: str | None = None
 
@@ -1912,32 +1863,29 @@ class TrainingSpec:
         Sites train apart and exchange what they learned every so many steps; absent: every step
         is one of all sites. What that does to the loss is not modelled. (optional)
     distillation
-        A teacher whose probabilities are the loss, and whose forward runs beside the step or
-        ran before; absent: the loss compares with the next token alone. (optional)
+        A teacher whose forward runs beside the step and whose probabilities are the loss;
+        absent: the loss compares with the next token alone. (optional)
     use, source
         As described at the top of this module.
     """
 
-    sequence_length: int | None = None
-    global_batch: int | None = None
-    documents: Sequence[DocumentLength] | None = None
+    sequence_length: int = NOT_GIVEN
+    global_batch: int = NOT_GIVEN
+    documents: Sequence[DocumentLength] = NOT_GIVEN
     images: ImagesSpec | None = None
-    balanced_ranks: bool | None = None
-    precision: Literal["fp32", "tf32", "bf16", "fp16", "fp8", "mxfp8", "nvfp4"] | None = None
-    optimizer_state: (
-        Literal[
-            "adam_fp32",
-            "adam_bf16",
-            "adam_8bit",
-            "muon",
-            "shampoo",
-            "soap",
-            "sgd_momentum",
-        ]
-        | None
-    ) = None
+    balanced_ranks: bool = NOT_GIVEN
+    precision: Literal["fp32", "tf32", "bf16", "fp16", "fp8", "mxfp8", "nvfp4"] = NOT_GIVEN
+    optimizer_state: Literal[
+        "adam_fp32",
+        "adam_bf16",
+        "adam_8bit",
+        "muon",
+        "shampoo",
+        "soap",
+        "sgd_momentum",
+    ] = NOT_GIVEN
     preconditioner: PreconditionerSpec | None = None
-    framework: FrameworkSpec | None = None
+    framework: FrameworkSpec = NOT_GIVEN
     local_steps: LocalStepsSpec | None = None
     distillation: DistillationSpec | None = None
     use: str | None = None
@@ -2022,43 +1970,40 @@ class ParallelismSpec:
         As described at the top of this module.
     """
 
-    tensor: int | None = None
-    sequence: bool | None = None
-    pipeline: int | None = None
-    virtual: int | None = None
-    context: int | None = None
-    context_kind: Literal["ring", "all-gather", "all-to-all"] | None = None
-    expert: int | None = None
-    expert_tensor: int | None = None
-    data: int | Literal["auto"] | None = None
-    sharding: Literal["zero0", "zero1", "zero2", "zero3", "hsdp"] | None = None
-    shard_group_size: int | None = None
-    reshard: bool | None = None
-    micro_batch: int | None = None
-    schedule: (
-        Literal[
-            "gpipe",
-            "1f1b",
-            "interleaved",
-            "zb-h1",
-            "zb-h2",
-            "zb-v",
-            "dualpipe",
-            "dualpipe-v",
-        ]
-        | None
-    ) = None
-    recompute: Literal["none", "selective", "full"] | None = None
-    recompute_parts: Sequence[Literal["core_attention", "latent_up", "norms", "activation", "mlp", "experts", "operators"]] | None = None
-    recompute_period: int | None = None
-    recompute_layers: int | None = None
-    first_stage_layers: int | None = None
-    last_stage_layers: int | None = None
-    chunk_layers: Sequence[int] | None = None
-    chunk_recompute: Sequence[int] | None = None
-    rank_order: Literal["tp-cp-dp-pp", "tp-cp-pp-dp"] | None = None
-    offload: Literal["none", "optimizer", "activations", "all"] | None = None
-    offload_layers: int | Literal["auto"] | None = None
+    tensor: int = NOT_GIVEN
+    sequence: bool = NOT_GIVEN
+    pipeline: int = NOT_GIVEN
+    virtual: int = NOT_GIVEN
+    context: int = NOT_GIVEN
+    context_kind: Literal["ring", "all-gather", "all-to-all"] = NOT_GIVEN
+    expert: int = NOT_GIVEN
+    expert_tensor: int = NOT_GIVEN
+    data: int | Literal["auto"] = NOT_GIVEN
+    sharding: Literal["zero0", "zero1", "zero2", "zero3", "hsdp"] = NOT_GIVEN
+    shard_group_size: int = NOT_GIVEN
+    reshard: bool = NOT_GIVEN
+    micro_batch: int = NOT_GIVEN
+    schedule: Literal[
+        "gpipe",
+        "1f1b",
+        "interleaved",
+        "zb-h1",
+        "zb-h2",
+        "zb-v",
+        "dualpipe",
+        "dualpipe-v",
+    ] = NOT_GIVEN
+    recompute: Literal["none", "selective", "full"] = NOT_GIVEN
+    recompute_parts: Sequence[Literal["core_attention", "latent_up", "norms", "activation", "mlp", "experts", "operators"]] = NOT_GIVEN
+    recompute_period: int = NOT_GIVEN
+    recompute_layers: int = NOT_GIVEN
+    first_stage_layers: int = NOT_GIVEN
+    last_stage_layers: int = NOT_GIVEN
+    chunk_layers: Sequence[int] = NOT_GIVEN
+    chunk_recompute: Sequence[int] = NOT_GIVEN
+    rank_order: Literal["tp-cp-dp-pp", "tp-cp-pp-dp"] = NOT_GIVEN
+    offload: Literal["none", "optimizer", "activations", "all"] = NOT_GIVEN
+    offload_layers: int | Literal["auto"] = NOT_GIVEN
     use: str | None = None
     source: str | None = None
 
@@ -2114,12 +2059,12 @@ class CheckpointLevelSpec:
         As described at the top of this module.
     """
 
-    place: Literal["host", "nvme", "peer"] | None = None
-    every: int | None = None
+    place: Literal["host", "nvme", "peer"] = NOT_GIVEN
+    every: int = NOT_GIVEN
     write_bandwidth: str | None = None
     read_bandwidth: str | None = None
     capacity: str | None = None
-    keep: int | None = None
+    keep: int = NOT_GIVEN
     stall: str | None = None
     persist: str | None = None
     load: str | None = None
@@ -2177,19 +2122,19 @@ class CheckpointSpec:
         As described at the top of this module.
     """
 
-    interval: str | None = None
+    interval: str = NOT_GIVEN
     interval_steps: int | None = None
-    mode: Literal["sync", "async"] | None = None
-    bytes_per_parameter: float | None = None
-    keep: int | None = None
+    mode: Literal["sync", "async"] = NOT_GIVEN
+    bytes_per_parameter: float = NOT_GIVEN
+    keep: int = NOT_GIVEN
     archive: str | None = None
-    every: int | None = None
-    levels: Sequence[CheckpointLevelSpec] | None = None
-    writers: Literal["all", "one_replica"] | None = None
-    files_per_writer: int | None = None
-    unreadable: float | None = None
-    via_drives: bool | None = None
-    fixed_cost: str | None = None
+    every: int = NOT_GIVEN
+    levels: Sequence[CheckpointLevelSpec] = NOT_GIVEN
+    writers: Literal["all", "one_replica"] = NOT_GIVEN
+    files_per_writer: int = NOT_GIVEN
+    unreadable: float = NOT_GIVEN
+    via_drives: bool = NOT_GIVEN
+    fixed_cost: str = NOT_GIVEN
     stall: str | None = None
     persist: str | None = None
     load: str | None = None
@@ -2213,9 +2158,9 @@ class ExposureSpec:
         As described at the top of this module.
     """
 
-    gpus: int | None = None
-    gpus_per_node: int | None = None
-    wall: str | None = None
+    gpus: int = NOT_GIVEN
+    gpus_per_node: int = NOT_GIVEN
+    wall: str = NOT_GIVEN
     use: str | None = None
     source: str | None = None
 
@@ -2234,8 +2179,8 @@ class AgeFactorSpec:
         As described at the top of this module.
     """
 
-    until: str | None = None
-    factor: float | None = None
+    until: str = NOT_GIVEN
+    factor: float = NOT_GIVEN
     use: str | None = None
     source: str | None = None
 
@@ -2262,11 +2207,11 @@ class LawSpec:
         As described at the top of this module.
     """
 
-    kind: Literal["exponential", "weibull", "lognormal", "piecewise", "defects"] | None = None
-    shape: float | None = None
-    sigma: float | None = None
-    defective: float | None = None
-    factors: Sequence[AgeFactorSpec] | None = None
+    kind: Literal["exponential", "weibull", "lognormal", "piecewise", "defects"] = NOT_GIVEN
+    shape: float = NOT_GIVEN
+    sigma: float = NOT_GIVEN
+    defective: float = NOT_GIVEN
+    factors: Sequence[AgeFactorSpec] = NOT_GIVEN
     use: str | None = None
     source: str | None = None
 
@@ -2319,59 +2264,53 @@ class HazardSpec:
         As described at the top of this module.
     """
 
-    name: str | None = None
-    component: (
-        Literal[
-            "gpu",
-            "gpu_memory",
-            "nvlink",
-            "nic",
-            "cable",
-            "switch",
-            "power_supply",
-            "host",
-            "host_memory",
-            "cpu",
-            "ssd",
-            "storage_service",
-            "software",
-            "silent_corruption",
-            "power",
-            "cooling",
-            "maintenance",
-            "wide_area",
-            "unknown",
-        ]
-        | None
-    ) = None
-    per: Literal["gpu", "node", "domain", "domain_pair", "site", "job"] | None = None
-    effect: (
-        Literal[
-            "stop",
-            "hang",
-            "slow_gpu",
-            "slow_link",
-            "flapping_link",
-            "slow_drive",
-            "slow_site",
-            "cut_site",
-            "preemption",
-            "false_alarm",
-        ]
-        | None
-    ) = None
-    keeps: float | None = None
+    name: str = NOT_GIVEN
+    component: Literal[
+        "gpu",
+        "gpu_memory",
+        "nvlink",
+        "nic",
+        "cable",
+        "switch",
+        "power_supply",
+        "host",
+        "host_memory",
+        "cpu",
+        "ssd",
+        "storage_service",
+        "software",
+        "silent_corruption",
+        "power",
+        "cooling",
+        "maintenance",
+        "wide_area",
+        "unknown",
+    ] = NOT_GIVEN
+    per: Literal["gpu", "node", "domain", "domain_pair", "site", "job"] = NOT_GIVEN
+    effect: Literal[
+        "stop",
+        "hang",
+        "slow_gpu",
+        "slow_link",
+        "flapping_link",
+        "slow_drive",
+        "slow_site",
+        "cut_site",
+        "preemption",
+        "false_alarm",
+    ] = NOT_GIVEN
+    keeps: float = NOT_GIVEN
     lasts: str | None = None
-    notice: str | None = None
+    notice: str = NOT_GIVEN
     mtbf: str | None = None
     count: int | None = None
-    node_lost: bool | None = None
-    detection: str | None = None
-    nodes_lost: int | None = None
+    node_lost: bool = NOT_GIVEN
+    detection: str = NOT_GIVEN
+    nodes_lost: int = NOT_GIVEN
     latent: str | None = None
-    law: LawSpec | None = None
-    age: str | None = None
-    after_failure: Literal["renewed", "as_old"] | None = None
+    law: LawSpec = NOT_GIVEN
+    age: str = NOT_GIVEN
+    after_failure: Literal["renewed", "as_old"] = NOT_GIVEN
     use: str | None = None
     source: str | None = None
 
@@ -2398,34 +2337,31 @@ class RecordedFailureSpec:
         As described at the top of this module.
     """
 
-    at: str | None = None
-    name: str | None = None
-    component: (
-        Literal[
-            "gpu",
-            "gpu_memory",
-            "nvlink",
-            "nic",
-            "cable",
-            "switch",
-            "power_supply",
-            "host",
-            "host_memory",
-            "cpu",
-            "ssd",
-            "storage_service",
-            "software",
-            "silent_corruption",
-            "power",
-            "cooling",
-            "maintenance",
-            "wide_area",
-            "unknown",
-        ]
-        | None
-    ) = None
-    nodes_lost: int | None = None
-    detection: str | None = None
+    at: str = NOT_GIVEN
+    name: str = NOT_GIVEN
+    component: Literal[
+        "gpu",
+        "gpu_memory",
+        "nvlink",
+        "nic",
+        "cable",
+        "switch",
+        "power_supply",
+        "host",
+        "host_memory",
+        "cpu",
+        "ssd",
+        "storage_service",
+        "software",
+        "silent_corruption",
+        "power",
+        "cooling",
+        "maintenance",
+        "wide_area",
+        "unknown",
+    ] = NOT_GIVEN
+    nodes_lost: int = NOT_GIVEN
+    detection: str = NOT_GIVEN
     repair: str | None = None
     use: str | None = None
     source: str | None = None
@@ -2445,8 +2381,8 @@ class MaintenanceSpec:
         As described at the top of this module.
     """
 
-    every: str | None = None
-    lasts: str | None = None
+    every: str = NOT_GIVEN
+    lasts: str = NOT_GIVEN
     use: str | None = None
     source: str | None = None
 
@@ -2467,9 +2403,9 @@ class ThrottleSpec:
         As described at the top of this module.
     """
 
-    from_: str | None = None
-    until: str | None = None
-    keeps: float | None = None
+    from_: str = NOT_GIVEN
+    until: str = NOT_GIVEN
+    keeps: float = NOT_GIVEN
     use: str | None = None
     source: str | None = None
 
@@ -2493,10 +2429,10 @@ class LemonSpec:
         As described at the top of this module.
     """
 
-    share: float | None = None
-    factor: float | None = None
-    evict_after: int | None = None
-    cured: float | None = None
+    share: float = NOT_GIVEN
+    factor: float = NOT_GIVEN
+    evict_after: int = NOT_GIVEN
+    cured: float = NOT_GIVEN
     use: str | None = None
     source: str | None = None
 
@@ -2527,12 +2463,12 @@ class FailureSpec:
         As described at the top of this module.
     """
 
-    name: str | None = None
+    name: str = NOT_GIVEN
     observed: ExposureSpec | None = None
-    hazards: Sequence[HazardSpec] | None = None
-    recorded: Sequence[RecordedFailureSpec] | None = None
+    hazards: Sequence[HazardSpec] = NOT_GIVEN
+    recorded: Sequence[RecordedFailureSpec] = NOT_GIVEN
     maintenance: MaintenanceSpec | None = None
-    throttling: Sequence[ThrottleSpec] | None = None
+    throttling: Sequence[ThrottleSpec] = NOT_GIVEN
     lemons: LemonSpec | None = None
     use: str | None = None
     source: str | None = None
@@ -2552,8 +2488,8 @@ class HealthCheckSpec:
         As described at the top of this module.
     """
 
-    every: str | None = None
-    recall: float | None = None
+    every: str = NOT_GIVEN
+    recall: float = NOT_GIVEN
     use: str | None = None
     source: str | None = None
 
@@ -2574,8 +2510,8 @@ class StragglerMonitorSpec:
         As described at the top of this module.
     """
 
-    window: str | None = None
-    recall: float | None = None
+    window: str = NOT_GIVEN
+    recall: float = NOT_GIVEN
     false_alarm_every: str | None = None
     use: str | None = None
     source: str | None = None
@@ -2602,7 +2538,7 @@ class DetectorsSpec:
         As described at the top of this module.
     """
 
-    process_exit: str | None = None
+    process_exit: str = NOT_GIVEN
     watchdog: str | None = None
     heartbeat: str | None = None
     health_check: HealthCheckSpec | None = None
@@ -2639,12 +2575,12 @@ class ElasticSpec:
         As described at the top of this module.
     """
 
-    stall: str | None = None
-    rejoin: str | None = None
-    fewest_replicas: int | None = None
-    broken_replica: Literal["leaves", "reroutes", "narrows"] | None = None
-    boost: float | None = None
-    pack: bool | None = None
+    stall: str = NOT_GIVEN
+    rejoin: str = NOT_GIVEN
+    fewest_replicas: int = NOT_GIVEN
+    broken_replica: Literal["leaves", "reroutes", "narrows"] = NOT_GIVEN
+    boost: float = NOT_GIVEN
+    pack: bool = NOT_GIVEN
     use: str | None = None
     source: str | None = None
 
@@ -2667,8 +2603,8 @@ class MigrationSpec:
         As described at the top of this module.
     """
 
-    stall: str | None = None
-    foreseen: float | None = None
+    stall: str = NOT_GIVEN
+    foreseen: float = NOT_GIVEN
     false_alarm_every: str | None = None
     use: str | None = None
     source: str | None = None
@@ -2689,7 +2625,7 @@ class StepTaxSpec:
         As described at the top of this module.
     """
 
-    coordination: str | None = None
+    coordination: str = NOT_GIVEN
     exchange_bandwidth: str | None = None
     use: str | None = None
     source: str | None = None
@@ -2767,29 +2703,29 @@ class RecoverySpec:
         As described at the top of this module.
     """
 
-    detection: str | None = None
+    detection: str = NOT_GIVEN
     detectors: DetectorsSpec | None = None
-    diagnosis: str | None = None
-    wrong_blame: float | None = None
-    slow_part: Literal["stop_at_once", "save_first", "keep"] | None = None
-    eviction: Literal["gpu", "node", "rack", "parallel_group"] | None = None
-    rack_nodes: int | None = None
-    replacement: str | None = None
-    repair: str | None = None
-    repair_sigma: float | None = None
-    repair_crews: int | None = None
-    retest: str | None = None
-    rack_spares: int | None = None
-    retire_after: int | None = None
+    diagnosis: str = NOT_GIVEN
+    wrong_blame: float = NOT_GIVEN
+    slow_part: Literal["stop_at_once", "save_first", "keep"] = NOT_GIVEN
+    eviction: Literal["gpu", "node", "rack", "parallel_group"] = NOT_GIVEN
+    rack_nodes: int = NOT_GIVEN
+    replacement: str = NOT_GIVEN
+    repair: str = NOT_GIVEN
+    repair_sigma: float = NOT_GIVEN
+    repair_crews: int = NOT_GIVEN
+    retest: str = NOT_GIVEN
+    rack_spares: int = NOT_GIVEN
+    retire_after: int = NOT_GIVEN
     retired_back: str | None = None
-    spare_choice: Literal["first_ready", "last_ready", "fewest_failures"] | None = None
-    container_start: str | None = None
+    spare_choice: Literal["first_ready", "last_ready", "fewest_failures"] = NOT_GIVEN
+    container_start: str = NOT_GIVEN
     in_process_start: str | None = None
-    communicator_start: str | None = None
-    communicator_start_per_rank: str | None = None
-    state_from: Literal["checkpoint", "peers"] | None = None
+    communicator_start: str = NOT_GIVEN
+    communicator_start_per_rank: str = NOT_GIVEN
+    state_from: Literal["checkpoint", "peers"] = NOT_GIVEN
     peer_load: str | None = None
-    warm_up: str | None = None
+    warm_up: str = NOT_GIVEN
     elastic: ElasticSpec | None = None
     migration: MigrationSpec | None = None
     step_tax: StepTaxSpec | None = None
@@ -2825,14 +2761,14 @@ class DataSpec:
         As described at the top of this module.
     """
 
-    bytes_per_token: str | None = None
-    dataset: str | None = None
-    node_cache: str | None = None
-    islands: int | None = None
-    staging_bandwidth: str | None = None
-    stage_at_start: bool | None = None
-    refill_cache: bool | None = None
-    restart_moves: float | None = None
+    bytes_per_token: str = NOT_GIVEN
+    dataset: str = NOT_GIVEN
+    node_cache: str = NOT_GIVEN
+    islands: int = NOT_GIVEN
+    staging_bandwidth: str = NOT_GIVEN
+    stage_at_start: bool = NOT_GIVEN
+    refill_cache: bool = NOT_GIVEN
+    restart_moves: float = NOT_GIVEN
     use: str | None = None
     source: str | None = None
 
@@ -2851,8 +2787,8 @@ class StorageTierSpec:
         As described at the top of this module.
     """
 
-    from_: str | None = None
-    price: str | None = None
+    from_: str = NOT_GIVEN
+    price: str = NOT_GIVEN
     use: str | None = None
     source: str | None = None
 
@@ -2891,17 +2827,17 @@ class PriceSpec:
         As described at the top of this module.
     """
 
-    name: str | None = None
-    gpu_hour: str | None = None
-    storage: str | None = None
-    storage_tiers: Sequence[StorageTierSpec] | None = None
-    storage_write: str | None = None
-    storage_read: str | None = None
-    electricity: str | None = None
-    electricity_included: bool | None = None
-    pue: float | None = None
-    spare_share: float | None = None
-    carbon_kg_per_kwh: float | None = None
+    name: str = NOT_GIVEN
+    gpu_hour: str = NOT_GIVEN
+    storage: str = NOT_GIVEN
+    storage_tiers: Sequence[StorageTierSpec] = NOT_GIVEN
+    storage_write: str = NOT_GIVEN
+    storage_read: str = NOT_GIVEN
+    electricity: str = NOT_GIVEN
+    electricity_included: bool = NOT_GIVEN
+    pue: float = NOT_GIVEN
+    spare_share: float = NOT_GIVEN
+    carbon_kg_per_kwh: float = NOT_GIVEN
     use: str | None = None
     source: str | None = None
 
@@ -2933,13 +2869,13 @@ class BringUpSpec:
         As described at the top of this module.
     """
 
-    delivery: str | None = None
-    burn_in: str | None = None
-    fail_share: float | None = None
-    replacement: str | None = None
-    ramp: str | None = None
-    ramp_from: float | None = None
-    billed: float | None = None
+    delivery: str = NOT_GIVEN
+    burn_in: str = NOT_GIVEN
+    fail_share: float = NOT_GIVEN
+    replacement: str = NOT_GIVEN
+    ramp: str = NOT_GIVEN
+    ramp_from: float = NOT_GIVEN
+    billed: float = NOT_GIVEN
     use: str | None = None
     source: str | None = None
 
@@ -2978,15 +2914,15 @@ class RunSpec:
     """
 
     until: UntilSpec | None = None
-    checkpoint: CheckpointSpec | None = None
+    checkpoint: CheckpointSpec = NOT_GIVEN
     failures: FailureSpec | None = None
-    recovery: RecoverySpec | None = None
+    recovery: RecoverySpec = NOT_GIVEN
     data: DataSpec | None = None
     prices: PriceSpec | None = None
     bring_up: BringUpSpec | None = None
-    trials: int | None = None
+    trials: int = NOT_GIVEN
     mean_within: float | None = None
-    seed: int | None = None
+    seed: int = NOT_GIVEN
     use: str | None = None
     source: str | None = None
 
@@ -3016,13 +2952,13 @@ class SweepAxisSpec:
         As described at the top of this module.
     """
 
-    key: str | None = None
-    values: Sequence[str] | None = None
-    from_: str | None = None
-    to: str | None = None
-    step: str | None = None
-    points: int | None = None
-    scale: Literal["linear", "log"] | None = None
+    key: str = NOT_GIVEN
+    values: Sequence[str] = NOT_GIVEN
+    from_: str = NOT_GIVEN
+    to: str = NOT_GIVEN
+    step: str = NOT_GIVEN
+    points: int = NOT_GIVEN
+    scale: Literal["linear", "log"] = NOT_GIVEN
     use: str | None = None
     source: str | None = None
 
@@ -3087,28 +3023,28 @@ class SearchSpec:
         As described at the top of this module.
     """
 
-    vary: Sequence[Literal["tensor", "sequence", "pipeline", "virtual", "schedule", "stage_layers", "context", "context_kind", "expert", "expert_tensor", "micro_batch", "sharding", "shard_group_size", "reshard", "recompute", "offload", "rank_order"]] | None = None
-    hold: Sequence[Literal["tensor", "sequence", "pipeline", "virtual", "schedule", "stage_layers", "context", "context_kind", "expert", "expert_tensor", "micro_batch", "sharding", "shard_group_size", "reshard", "recompute", "offload", "rank_order"]] | None = None
-    tensor: Sequence[int] | None = None
-    pipeline: Sequence[int] | None = None
-    virtual: Sequence[int] | None = None
-    schedule: Sequence[Literal["gpipe", "1f1b", "interleaved", "zb-h1", "zb-h2", "zb-v", "dualpipe", "dualpipe-v"]] | None = None
-    context: Sequence[int] | None = None
-    context_kind: Sequence[Literal["ring", "all-gather", "all-to-all"]] | None = None
-    expert: Sequence[int] | None = None
-    expert_tensor: Sequence[int] | None = None
-    micro_batch: Sequence[int] | None = None
-    sharding: Sequence[Literal["zero0", "zero1", "zero2", "zero3", "hsdp"]] | None = None
-    shard_group_size: Sequence[int] | None = None
-    recompute: Sequence[Literal["none", "selective", "full"]] | None = None
-    offload: Sequence[Literal["none", "optimizer", "activations", "all"]] | None = None
-    rank_order: Sequence[Literal["tp-cp-dp-pp", "tp-cp-pp-dp"]] | None = None
-    nodes: Sequence[int] | None = None
-    global_batch: Sequence[int] | None = None
-    sequence_length: Sequence[int] | None = None
-    precision: Sequence[Literal["fp32", "tf32", "bf16", "fp16", "fp8", "mxfp8", "nvfp4"]] | None = None
-    over: Sequence[SweepAxisSpec] | None = None
-    machines: Sequence[str] | None = None
+    vary: Sequence[Literal["tensor", "sequence", "pipeline", "virtual", "schedule", "stage_layers", "context", "context_kind", "expert", "expert_tensor", "micro_batch", "sharding", "shard_group_size", "reshard", "recompute", "offload", "rank_order"]] = NOT_GIVEN
+    hold: Sequence[Literal["tensor", "sequence", "pipeline", "virtual", "schedule", "stage_layers", "context", "context_kind", "expert", "expert_tensor", "micro_batch", "sharding", "shard_group_size", "reshard", "recompute", "offload", "rank_order"]] = NOT_GIVEN
+    tensor: Sequence[int] = NOT_GIVEN
+    pipeline: Sequence[int] = NOT_GIVEN
+    virtual: Sequence[int] = NOT_GIVEN
+    schedule: Sequence[Literal["gpipe", "1f1b", "interleaved", "zb-h1", "zb-h2", "zb-v", "dualpipe", "dualpipe-v"]] = NOT_GIVEN
+    context: Sequence[int] = NOT_GIVEN
+    context_kind: Sequence[Literal["ring", "all-gather", "all-to-all"]] = NOT_GIVEN
+    expert: Sequence[int] = NOT_GIVEN
+    expert_tensor: Sequence[int] = NOT_GIVEN
+    micro_batch: Sequence[int] = NOT_GIVEN
+    sharding: Sequence[Literal["zero0", "zero1", "zero2", "zero3", "hsdp"]] = NOT_GIVEN
+    shard_group_size: Sequence[int] = NOT_GIVEN
+    recompute: Sequence[Literal["none", "selective", "full"]] = NOT_GIVEN
+    offload: Sequence[Literal["none", "optimizer", "activations", "all"]] = NOT_GIVEN
+    rank_order: Sequence[Literal["tp-cp-dp-pp", "tp-cp-pp-dp"]] = NOT_GIVEN
+    nodes: Sequence[int] = NOT_GIVEN
+    global_batch: Sequence[int] = NOT_GIVEN
+    sequence_length: Sequence[int] = NOT_GIVEN
+    precision: Sequence[Literal["fp32", "tf32", "bf16", "fp16", "fp8", "mxfp8", "nvfp4"]] = NOT_GIVEN
+    over: Sequence[SweepAxisSpec] = NOT_GIVEN
+    machines: Sequence[str] = NOT_GIVEN
     spares: Literal["auto"] | None = None
     use: str | None = None
     source: str | None = None
@@ -3128,8 +3064,8 @@ class CurvePoint:
         As described at the top of this module.
     """
 
-    message: str | None = None
-    time: str | None = None
+    message: str = NOT_GIVEN
+    time: str = NOT_GIVEN
     use: str | None = None
     source: str | None = None
 
@@ -3160,13 +3096,13 @@ class CurveFit:
         As described at the top of this module.
     """
 
-    alpha: str | None = None
-    beta: str | None = None
-    saturation: float | None = None
-    alpha_error: str | None = None
-    beta_error: str | None = None
-    saturation_error: float | None = None
-    leave_one_out: float | None = None
+    alpha: str = NOT_GIVEN
+    beta: str = NOT_GIVEN
+    saturation: float = NOT_GIVEN
+    alpha_error: str = NOT_GIVEN
+    beta_error: str = NOT_GIVEN
+    saturation_error: float = NOT_GIVEN
+    leave_one_out: float = NOT_GIVEN
     use: str | None = None
     source: str | None = None
 
@@ -3194,22 +3130,19 @@ class CollectiveCurve:
         As described at the top of this module.
     """
 
-    collective: (
-        Literal[
-            "all_reduce",
-            "all_gather",
-            "reduce_scatter",
-            "all_to_all",
-            "broadcast",
-            "send_receive",
-        ]
-        | None
-    ) = None
-    ranks: int | None = None
-    ranks_per_node: int | None = None
-    points: Sequence[CurvePoint] | None = None
+    collective: Literal[
+        "all_reduce",
+        "all_gather",
+        "reduce_scatter",
+        "all_to_all",
+        "broadcast",
+        "send_receive",
+    ] = NOT_GIVEN
+    ranks: int = NOT_GIVEN
+    ranks_per_node: int = NOT_GIVEN
+    points: Sequence[CurvePoint] = NOT_GIVEN
     fit: CurveFit | None = None
-    relative_error: float | None = None
+    relative_error: float = NOT_GIVEN
     use: str | None = None
     source: str | None = None
 
@@ -3259,12 +3192,12 @@ class MeasuredPower:
         As described at the top of this module.
     """
 
-    burst_clock: float | None = None
-    sustained_clock: float | None = None
-    settling: str | None = None
-    static_power: str | None = None
-    dynamic_power: str | None = None
-    exponent: float | None = None
+    burst_clock: float = NOT_GIVEN
+    sustained_clock: float = NOT_GIVEN
+    settling: str = NOT_GIVEN
+    static_power: str = NOT_GIVEN
+    dynamic_power: str = NOT_GIVEN
+    exponent: float = NOT_GIVEN
     use: str | None = None
     source: str | None = None
 
@@ -3294,13 +3227,13 @@ class FittedFigure:
         As described at the top of this module.
     """
 
-    name: str | None = None
-    value: float | None = None
-    unit: str | None = None
-    standard_error: float | None = None
-    leave_one_out: float | None = None
-    samples: int | None = None
-    flagged: int | None = None
+    name: str = NOT_GIVEN
+    value: float = NOT_GIVEN
+    unit: str = NOT_GIVEN
+    standard_error: float = NOT_GIVEN
+    leave_one_out: float = NOT_GIVEN
+    samples: int = NOT_GIVEN
+    flagged: int = NOT_GIVEN
     use: str | None = None
     source: str | None = None
 
@@ -3349,9 +3282,9 @@ class CalibrationSpec:
         As described at the top of this module.
     """
 
-    name: str | None = None
+    name: str = NOT_GIVEN
     kernels: SustainedShares | None = None
-    collectives: Sequence[CollectiveCurve] | None = None
+    collectives: Sequence[CollectiveCurve] = NOT_GIVEN
     kernel_launch: str | None = None
     eager_launch: str | None = None
     compiled_layer: str | None = None
@@ -3359,9 +3292,9 @@ class CalibrationSpec:
     storage: MeasuredStorage | None = None
     power: MeasuredPower | None = None
     data_interference: float | None = None
-    figures: Sequence[FittedFigure] | None = None
-    circumstances: Sequence[str] | None = None
-    relative_error: float | None = None
+    figures: Sequence[FittedFigure] = NOT_GIVEN
+    circumstances: Sequence[str] = NOT_GIVEN
+    relative_error: float = NOT_GIVEN
     use: str | None = None
     source: str | None = None
 
@@ -3417,10 +3350,10 @@ class SweepSampleSpec:
         As described at the top of this module.
     """
 
-    kind: Literal["random", "latin_hypercube"] | None = None
-    points: int | None = None
-    seed: int | None = None
-    axes: Sequence[SweepAxisSpec] | None = None
+    kind: Literal["random", "latin_hypercube"] = NOT_GIVEN
+    points: int = NOT_GIVEN
+    seed: int = NOT_GIVEN
+    axes: Sequence[SweepAxisSpec] = NOT_GIVEN
     use: str | None = None
     source: str | None = None
 
@@ -3450,13 +3383,13 @@ class SweepSpec:
         As described at the top of this module.
     """
 
-    grid: Sequence[SweepAxisSpec] | None = None
-    zip: Sequence[SweepAxisSpec] | None = None
-    rows: Sequence[str] | None = None
+    grid: Sequence[SweepAxisSpec] = NOT_GIVEN
+    zip: Sequence[SweepAxisSpec] = NOT_GIVEN
+    rows: Sequence[str] = NOT_GIVEN
     sample: SweepSampleSpec | None = None
-    figures: Sequence[str] | None = None
-    best: str | None = None
-    best_is: Literal["lowest", "highest"] | None = None
+    figures: Sequence[str] = NOT_GIVEN
+    best: str = NOT_GIVEN
+    best_is: Literal["lowest", "highest"] = NOT_GIVEN
     use: str | None = None
     source: str | None = None
 
@@ -3496,18 +3429,18 @@ class Scenario:
         As described at the top of this module.
     """
 
-    headway: int | None = None
-    name: str | None = None
-    cluster: ClusterSpec | None = None
-    model: ModelSpec | None = None
-    training: TrainingSpec | None = None
-    parallelism: ParallelismSpec | None = None
-    run: RunSpec | None = None
-    search: SearchSpec | None = None
-    calibration: CalibrationSpec | None = None
-    claim: ClaimSpec | None = None
+    headway: int = NOT_GIVEN
+    name: str = NOT_GIVEN
+    cluster: ClusterSpec = NOT_GIVEN
+    model: ModelSpec = NOT_GIVEN
+    training: TrainingSpec = NOT_GIVEN
+    parallelism: ParallelismSpec = NOT_GIVEN
+    run: RunSpec = NOT_GIVEN
+    search: SearchSpec = NOT_GIVEN
+    calibration: CalibrationSpec = NOT_GIVEN
+    claim: ClaimSpec = NOT_GIVEN
     sweep: SweepSpec | None = None
-    assert_: Sequence[str] | None = None
+    assert_: Sequence[str] = NOT_GIVEN
     use: str | None = None
     source: str | None = None
 
@@ -3536,3 +3469,33 @@ class Scenario:
 
         loaded: Scenario = from_values(cls, scenario_values(path, set))
         return loaded
+
+    def with_(self, changes: Mapping[str, object]) -> Scenario:
+        """Another scenario with some values changed; this one stays as it is.
+
+        Parameters
+        ----------
+        changes
+            Fields by their paths, with values as a file has them: ``{"cluster.nodes": 16,
+            "run.until.wall": "30 d", "cluster.node.nic.bandwidth": "400 Gbps"}``.
+
+        Returns
+        -------
+        Scenario
+            Read and checked like a file, so that it has every field.
+
+        Raises
+        ------
+        headway.Error
+            With every error and its place: the change that made it, or the field.
+        """
+        from headway._api import scenario_values
+
+        changed: Scenario = from_values(type(self), scenario_values(self, changes))
+        return changed
+
+    def __repr__(self) -> str:
+        return scenario_text(self)
+
+
+shorten(list(globals().values()))

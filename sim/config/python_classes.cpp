@@ -20,10 +20,13 @@ constexpr std::string_view kHeader =
     R"(# Generated from the field lists by `headway schema --python`; edit those, not this file.
 """Scenarios as Python classes.
 
-A field that is None is not written, so it keeps the default its docstring names. Values with
+A field that is not given is not written, so it keeps the default its docstring names. Values with
 units are text, such as "400 Gbps" or "80 GiB". Every class takes `use`, the name of a catalogue
 entry or the path of a file whose values the other fields override, and `source`, a note on where
 the figures come from.
+
+A scenario that `Scenario.load` has read or `Scenario.with_` has changed has all its fields but
+those whose type says that they may be None. Of one made here, what is not given is None.
 """
 
 from __future__ import annotations
@@ -32,6 +35,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from os import PathLike
 from typing import Any, Literal, get_args, get_origin, get_type_hints
+
+from headway._spec import scenario_text, shorten
+
+NOT_GIVEN: Any = None
+"""Of a field that every scenario has once it was read."""
 
 
 def to_mapping(spec: Any) -> Any:
@@ -112,6 +120,36 @@ constexpr std::string_view kLoad = R"(
 
         loaded: Scenario = from_values(cls, scenario_values(path, set))
         return loaded
+
+    def with_(self, changes: Mapping[str, object]) -> Scenario:
+        """Another scenario with some values changed; this one stays as it is.
+
+        Parameters
+        ----------
+        changes
+            Fields by their paths, with values as a file has them: ``{"cluster.nodes": 16,
+            "run.until.wall": "30 d", "cluster.node.nic.bandwidth": "400 Gbps"}``.
+
+        Returns
+        -------
+        Scenario
+            Read and checked like a file, so that it has every field.
+
+        Raises
+        ------
+        headway.Error
+            With every error and its place: the change that made it, or the field.
+        """
+        from headway._api import scenario_values
+
+        changed: Scenario = from_values(type(self), scenario_values(self, changes))
+        return changed
+
+    def __repr__(self) -> str:
+        return scenario_text(self)
+
+
+shorten(list(globals().values()))
 )";
 
 /// `text` broken at spaces into lines of at most kLineWidth, each behind `indent` spaces.
@@ -182,18 +220,21 @@ std::string presence(const SpecType& record, const Field& field) {
   return "default " + to_tree(type, field.in(record.defaults), {}).text;
 }
 
-/// "    name: type | None = None", a long Literal on lines of its own.
+/// "    name: type = NOT_GIVEN", a long Literal on lines of its own; what a scenario may lack that
+/// was read: "    name: type | None = None".
 std::string member_line(const Field& field) {
   const std::string type = python_type(*field.type);
-  std::string line = fmt::format("    {}: {} | None = None\n", python_name(field.name), type);
+  const bool optional = field.type->shape == Shape::optional;
+  std::string line = fmt::format("    {}: {}{}\n", python_name(field.name), type,
+                                 optional ? " | None = None" : " = NOT_GIVEN");
   if (line.size() <= kLineWidth || field.type->shape != Shape::word) {
     return line;
   }
-  line = fmt::format("    {}: (\n        Literal[\n", python_name(field.name));
+  line = fmt::format("    {}: Literal[\n", python_name(field.name));
   for (const std::string_view word : field.type->words) {
-    line += fmt::format("            \"{}\",\n", word);
+    line += fmt::format("        \"{}\",\n", word);
   }
-  return line + "        ]\n        | None\n    ) = None\n";
+  return line + "    ] = NOT_GIVEN\n";
 }
 
 class ClassWriter {

@@ -31,6 +31,7 @@ def test_ctrl_c_ends_every_call_within_100_ms(small, verb, tmp_path):
     moment is no matter, so each is tried three times at most."""
     log = tmp_path / "train.log"
     log.write_text("".join(f"completed step: {i}, seconds: 9000,\n" for i in range(20)))
+    left_work = LEFT_WORK.get(verb, OTHER_LEFT_WORK)
     missed = [str(moment) for moment in MOMENTS]
     heard: set[str] = set()
     tried: list[tuple[str, list[float]]] = []
@@ -47,7 +48,7 @@ def test_ctrl_c_ends_every_call_within_100_ms(small, verb, tmp_path):
         heard |= {
             moment
             for moment, each in zip(missed, answers, strict=True)
-            if each is not None and min(each[:2]) < GOAL and each[2] < LEFT_WORK.get(verb, OTHER_LEFT_WORK)
+            if each is not None and min(each[:2]) < GOAL and each[2] < left_work
         }
         ended = {m for m, each in zip(missed, answers, strict=True) if each is None}
         missed = [moment for moment in missed if moment not in heard | ended]

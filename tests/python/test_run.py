@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import json
 import pickle
 import threading
+import typing
 from pathlib import Path
 
 import headway
@@ -281,14 +283,12 @@ def test_a_result_is_written_as_a_page(small, tmp_path):
 
 def test_a_loaded_scenario_is_the_file(small):
     loaded = headway.Scenario.load(small)
-    assert isinstance(loaded.cluster, headway.scenario.ClusterSpec)
     assert loaded.cluster.nodes == 2
-    assert loaded.run is None or loaded.run.trials is not None
     of_file, of_class = headway.run(small), headway.run(loaded)
     assert of_class.scenario.digest == of_file.scenario.digest
     assert of_class.step.time_s == of_file.step.time_s
     more = headway.Scenario.load(small, set={"cluster.nodes": 4})
-    assert more.cluster is not None and more.cluster.nodes == 4
+    assert more.cluster.nodes == 4
     with pytest.raises(headway.Error, match="nodez"):
         headway.Scenario.load(small, set={"cluster.nodez": 4})
 
@@ -303,6 +303,51 @@ def test_every_shipped_scenario_is_a_class(file):
         headway.Scenario, headway._api.scenario_values(headway.scenario.to_mapping(loaded))
     )
     assert again == loaded
+    assert empty_fields(loaded) == []
+    assert len(repr(loaded)) < 300
+
+
+def empty_fields(spec):
+    """Fields that are None though their type says that a loaded scenario has them."""
+    empty = []
+    hints = typing.get_type_hints(type(spec))
+    for field in dataclasses.fields(spec):
+        value = getattr(spec, field.name)
+        if value is None and type(None) not in typing.get_args(hints[field.name]):
+            empty.append(f"{type(spec).__name__}.{field.name}")
+        for part in value if isinstance(value, list) else [value]:
+            if dataclasses.is_dataclass(part):
+                empty += empty_fields(part)
+    return empty
+
+
+def test_a_scenario_is_shown_in_a_line(small):
+    loaded = headway.Scenario.load(small)
+    assert repr(loaded) == (
+        "<Scenario 'Small': 16 GPUs (2 nodes of DGX H100), Llama 3.1 8B, tensor 2 x pipeline 2>"
+    )
+    # A section of few values is shown whole, a long one without its parts.
+    node = headway.scenario.NodeSpec(use="dgx-h100")
+    cluster = headway.scenario.ClusterSpec(nodes=2, node=node)
+    assert repr(cluster) == "ClusterSpec(nodes=2, node=NodeSpec(use='dgx-h100'))"
+    assert "node=NodeSpec('DGX H100', ...), other_nodes=[], " in repr(loaded.cluster)
+    assert repr(headway.Scenario(name="Empty")) == "<Scenario 'Empty'>"
+
+
+def test_values_of_a_scenario_are_changed_by_their_paths(small):
+    loaded = headway.Scenario.load(small)
+    changed = loaded.with_({"cluster.nodes": 4, "cluster.node.nic.bandwidth": "200 Gbps"})
+    # 200 Gbit/s are 200e9 / 8 B/s.
+    assert (changed.cluster.nodes, changed.cluster.node.nic.bandwidth) == (4, "25 GB/s")
+    assert loaded.cluster.nodes == 2
+    same = headway.run(small, set={"cluster.nodes": 4, "cluster.node.nic.bandwidth": "200 Gbps"})
+    assert headway.run(changed).step.time_s == same.step.time_s
+    with pytest.raises(headway.Error, match=r"cluster.nodes=many: nodes 'many' is not a number"):
+        loaded.with_({"cluster.nodes": "many"})
+    with pytest.raises(headway.Error, match=r"did you mean 'nodes'\?"):
+        loaded.with_({"cluster.nodez": 3})
+    with pytest.raises(AttributeError, match=r"nodes cannot be set: .* scenario.with_"):
+        loaded.cluster.nodes = 4
 
 
 def test_expect_and_diagnose_say_what_the_program_says(small, command, tmp_path):

@@ -14,8 +14,15 @@ import headway
 from headway import Scenario
 
 scenario = Scenario.load("s.yaml", set={"cluster.nodes": 64})
-assert scenario.cluster is not None
-nodes: int | None = scenario.cluster.nodes
+nodes: int = scenario.cluster.nodes
+memory: str = scenario.cluster.node.gpu.memory
+pipeline: int = scenario.parallelism.pipeline
+until = scenario.run.until  # not every job has an end
+print(scenario.training.global_batch / nodes, memory.upper(), until.tokens if until else None)
+larger = scenario.with_({"cluster.nodes": 2 * nodes, "run.checkpoint.interval": "900 s"})
+print(larger.run.checkpoint.interval, larger.model.layers // pipeline, len(larger.assert_))
+made = Scenario(name="Made here", cluster=headway.scenario.ClusterSpec(nodes=2))
+headway.run(larger)
 result = headway.run(scenario, set={"run.trials": 10}, pictures=True)
 time: float = result.step.time_s
 print(result.status, time, result.to_pandas())

@@ -240,6 +240,55 @@ def test_charts_are_those_of_the_page(small):
     assert "GiB" in str(headway.run(small).plot("memory").specification["encoding"])
 
 
+def test_every_chart_has_a_method_and_completion_names_it(small):
+    run = headway.run(small, set={"run.until.steps": 100000000}, explain=True, pictures=True)
+    compared = headway.compare(small, small, set={"run.until": "null"})
+    for result in (run, headway.plan(small, top=3), headway.drill(small, "hang"), compared):
+        for name in result.plot:
+            named = getattr(result.plot, name)()
+            # `memory` is what is asked for most: over the step, where there are pictures.
+            same = "kinds" if name == "memory" and "kinds" in result.plot else name
+            assert named.specification == result.plot(same).specification
+        assert set(result.plot) <= set(dir(result.plot))
+    assert {"step", "ettr", "ledger", "cascade"} & set(dir(run.plot)) == {"step", "ettr", "ledger"}
+    assert run.plot.ettr().title == run.plot("interval").title
+    with pytest.raises(ValueError, match="the scenario has no run.until, or no run.prices"):
+        headway.plan(small, top=3).plot.pareto()
+
+
+def test_a_chart_that_is_not_there_says_why(small):
+    """By what the result lacks."""
+    calm = headway.run(small, set={"run.failures": "null"}, pictures=True)
+    with pytest.raises(ValueError, match=r"nothing fails in this run: .* a goodput of [0-9.]+ %"):
+        calm.plot.goodput()
+    step = headway.run(small, set={"run.until": "null"})
+    with pytest.raises(ValueError, match="the scenario has no run.until"):
+        step.plot.cost()
+    with pytest.raises(ValueError, match="with explain=True"):
+        step.plot.sensitivities()
+    with pytest.raises(ValueError, match="a chart of `drill`, this is a result of `run`"):
+        step.plot.cascade()
+    with pytest.raises(ValueError, match="there is no chart 'goodputs'"):
+        step.plot("goodputs")
+
+
+def test_a_notebook_shows_figures_and_the_main_chart(small, monkeypatch):
+    shown = []
+    monkeypatch.setattr("IPython.display.display", lambda bundle, raw: shown.append(bundle))
+    result = headway.run(small)
+    bundle = result._repr_mimebundle_()
+    assert bundle["text/html"] == result._repr_html_()
+    assert bundle["application/vnd.vegalite.v6+json"] == result.plot.step().specification
+    result._ipython_display_()
+    figures, chart = shown
+    assert figures["text/html"] == result._repr_html_()
+    assert chart["application/vnd.vegalite.v6+json"]["title"] == "Where the step goes"
+    # A result without charts is shown by its figures alone.
+    shown.clear()
+    headway.topo("rail-optimized-ndr", nodes=4)._ipython_display_()
+    assert [list(bundle) for bundle in shown] == [["text/html", "text/plain"]]
+
+
 def test_charts_are_drawn_by_another_program_too(small):
     """vl-convert has Vega-Lite's own compiler: a specification that is wrong is refused."""
     import vl_convert
