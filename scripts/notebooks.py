@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """Runs the notebooks and writes the picture that each is shown by: docs/images/notebooks/NAME.svg.
+The cell after a notebook's title shows it, with the sentence that the last cell prints.
 
 usage: scripts/notebooks.py [NAME...]     as 01_first_prediction; without a name all of them
 
@@ -97,6 +98,32 @@ def difference(kept: object, now: object, place: str = "") -> str | None:
     return next((text for text in found if text), None)
 
 
+def sentence(notebook: Any) -> str:
+    """What the last cell prints."""
+    printed = "".join(output.get("text", "") for output in notebook.cells[-1].outputs)
+    return " ".join(printed.split())
+
+
+def opening(name: str, notebook: Any) -> str:
+    """The second cell: what the notebook finds, for those who read it where nothing runs."""
+    title = chart(notebook).get("title", "")
+    return f"![{title}](../docs/images/notebooks/{name}.svg)\n\n{sentence(notebook)}"
+
+
+def opened(text: str, words: str) -> str:
+    """The file of a notebook with such an opening, in place of one that it has."""
+    kept = json.loads(text)
+    kept["cells"] = [c for c in kept["cells"] if "opening" not in c["metadata"].get("tags", [])]
+    cell = {
+        "cell_type": "markdown",
+        "id": "opening",
+        "metadata": {"tags": ["opening"]},
+        "source": words.splitlines(keepends=True),
+    }
+    kept["cells"].insert(1, cell)
+    return json.dumps(kept, indent=1, ensure_ascii=False) + "\n"
+
+
 def main() -> int:
     names = sys.argv[1:] or sorted(path.stem for path in NOTEBOOKS.glob("*.ipynb"))
     PICTURES.mkdir(parents=True, exist_ok=True)
@@ -116,6 +143,8 @@ def main() -> int:
         else:
             picture.write_text(drawn(now), encoding="utf-8")
             said = f"{picture.stat().st_size / 1000:.0f} kB"
+        path = NOTEBOOKS / f"{name}.ipynb"
+        path.write_text(opened(path.read_text("utf-8"), opening(name, notebook)), encoding="utf-8")
         print(f"{name}: {took:.1f} s, picture {said}")
     return 0
 

@@ -43,19 +43,17 @@ def from_the_tree() -> dict[str, tuple[str, str]]:
         if path.endswith(".yaml"):
             text = f"# {Path(path).stem}\n\n```\nheadway run {path}\n```\n\n```yaml\n{text}```\n"
         elif path.endswith(".ipynb"):
-            text = notebook_page(text, f"images/notebooks/{Path(path).stem}.svg")
+            text = notebook_page(text)
         made[page] = (path, text)
     return made
 
 
-def notebook_page(text: str, picture: str) -> str:
-    """A notebook's prose and code, and its picture where it is drawn."""
+def notebook_page(text: str) -> str:
+    """A notebook's prose with its picture, and its code."""
     parts = []
     for cell in json.loads(text)["cells"]:
         source = "".join(cell["source"]).strip()
         parts.append(source if cell["cell_type"] == "markdown" else f"```python\n{source}\n```")
-        if "picture" in cell.get("metadata", {}).get("tags", []):
-            parts.append(f"![What this cell draws](../docs/{picture})")
     return "\n\n".join(parts) + "\n"
 
 

@@ -42,7 +42,10 @@ def test_notebook_runs_and_its_picture_is_current(path):
     for way in ("!headway ", "headway serve", "assert "):
         assert way in text, f"each notebook asks the command line too, and checks: no '{way}'"
 
-    shown = script.chart(script.execute(path))
+    executed = script.execute(path)
+    again = f"scripts/notebooks.py {path.stem} writes it again"
+    assert notebook.cells[1].source == script.opening(path.stem, executed), again
+    shown = script.chart(executed)
     picture = (script.PICTURES / f"{path.stem}.svg").read_text(encoding="utf-8")
     changed = script.difference(script.specification_of(picture), shown)
     assert changed is None, f"{changed}; scripts/notebooks.py {path.stem} draws the picture again"
