@@ -83,6 +83,33 @@ void add_campaign(const training::Scenario& setting,
   plan.campaign = run(with_spares, false);
 }
 
+std::vector<SimulatedPoint> simulated_points(const std::vector<Entry>& simulated,
+                                             const std::vector<Plan>& plans,
+                                             const Limits& limits) {
+  std::vector<SimulatedPoint> points;
+  for (const Entry& entry : simulated) {
+    const Plan bare = make_plan(entry);
+    const auto own = std::find_if(plans.begin(), plans.end(),
+                                  [&](const Plan& plan) { return plan.layout == bare.layout; });
+    SimulatedPoint point{bare.setting, bare.gpus, bare.layout, bare.step.time, {}, {}, false};
+    const Plan* like = own != plans.end() ? &*own : plans.empty() ? nullptr : &plans.front();
+    if (like != nullptr && like->campaign) {
+      point.own_run = own != plans.end();
+      const double longer = point.step / like->step.time;
+      point.days = longer * days(*like);
+      if (like->campaign->total_usd) {
+        point.usd = longer * dollars(*like);
+      }
+    }
+    const bool late = limits.deadline && point.days && *point.days * 1_days > *limits.deadline;
+    const bool dear = limits.budget && point.usd && *point.usd > limits.budget->si();
+    if (!late && !dear) {
+      points.push_back(std::move(point));
+    }
+  }
+  return points;
+}
+
 double seconds_a_token(const Plan& plan) {
   return plan.step.time.si() /
          (static_cast<double>(plan.setting.global_batch) * plan.setting.sequence_length);

@@ -21,6 +21,12 @@ void add_campaign(const training::Scenario& setting,
                   Plan& plan,
                   const core::Count& count = {});
 
+/// All layouts of one setting that were simulated, fastest first, within limits of the run.
+/// @param plans  of the same setting, fastest first, with their campaigns
+std::vector<SimulatedPoint> simulated_points(const std::vector<Entry>& simulated,
+                                             const std::vector<Plan>& plans,
+                                             const Limits& limits);
+
 /// Of an objective; smaller is better.
 double value(const Plan& plan, Objective objective);
 

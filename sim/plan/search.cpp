@@ -345,6 +345,8 @@ SimulatedSetting search_setting(const training::Scenario& scenario,
                       add_campaign(scenario, options, threads, plans[i],
                                    [&look](std::size_t, std::size_t) { look(); });
                     });
+  std::ranges::move(simulated_points(simulated, plans, options.limits),
+                    std::back_inserter(result.points));
   std::ranges::move(plans, std::back_inserter(result.plans));
   SimulatedSetting out{scenario, {}, {}, unused_values(scenario, space)};
   for (const Entry& entry : simulated) {

@@ -129,6 +129,8 @@ CompareReport compare(const config::LoadedScenario& a,
   report.name_a = a.scenario.name;
   report.name_b = b.scenario.name;
   report.digest_a = scenario_digest(a);
+  report.seed_a = a.scenario.run.seed;
+  report.seed_b = b.scenario.run.seed;
   report.digest_b = scenario_digest(b);
   Driver driver({.threads = options.threads,
                  .fold = options.fold,

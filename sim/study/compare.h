@@ -85,12 +85,14 @@ struct Mixture {
 /// One of the two scenarios.
 struct ComparedSide {
   std::string name, digest;
+  std::int64_t seed = 1;
   Figures figures;
 
   template <class V>
   void fields(V& v) const {
     v.part("name", name, "of the scenario");
     v.part("digest", digest, "over the resolved input, the calibration and the program version");
+    v.figure("seed", seed, "", "of its random draws", core::non_negative);
     v.part("figures", figures, "what is compared; B - A is the difference, B / A the ratio");
   }
 };
@@ -110,6 +112,7 @@ struct LayerShares {
 struct CompareReport {
   std::string version;
   std::string name_a, name_b, digest_a, digest_b;
+  std::int64_t seed_a = 1, seed_b = 1;
   Figures a, b;
   std::vector<Layer> differing;           ///< layers in which A and B are not equal
   std::vector<Mixture> mixtures;          ///< all of them, if asked for
@@ -128,8 +131,8 @@ struct CompareReport {
     v.on_request("verdict", std::optional(verdict()),
                  "what it comes to: on which of them a step takes longer; with `--layers` which "
                  "layer makes most of the difference");
-    v.part("a", ComparedSide{name_a, digest_a, a}, "the first file");
-    v.part("b", ComparedSide{name_b, digest_b, b}, "the second file");
+    v.part("a", ComparedSide{name_a, digest_a, seed_a, a}, "the first file");
+    v.part("b", ComparedSide{name_b, digest_b, seed_b, b}, "the second file");
     v.part("differing_layers", differing, "layers in which the two scenarios are not equal");
     v.part("layers", shares(), "with `--layers`: who makes the difference");
     v.part("mixtures", mixtures, "with `--layers`: A with the layers `from_b` of B");

@@ -78,6 +78,30 @@ std::vector<PlannedRun> PlanReport::plans() const {
   return out;
 }
 
+std::vector<SimulatedPlan> PlanReport::simulated_plans() const {
+  std::vector<SimulatedPlan> out;
+  for (const plan::SimulatedPoint& point : result.points) {
+    SimulatedPlan& one = out.emplace_back();
+    one.machine =
+        machines.empty() ? "" : machines[static_cast<std::size_t>(point.setting.machine)].name;
+    one.layout = plan::layout_text(point.layout);
+    one.nodes = point.setting.nodes;
+    one.gpus = point.gpus;
+    one.step = point.step;
+    one.days = point.days;
+    one.usd = point.usd;
+    one.own_run = point.own_run;
+    for (std::size_t place = 0; place < result.plans.size(); ++place) {
+      const plan::Plan& plan = result.plans[place];
+      if (plan.setting == point.setting && plan.layout == point.layout) {
+        one.plan = static_cast<std::int64_t>(place + 1);
+        one.pareto = plan.pareto;
+      }
+    }
+  }
+  return out;
+}
+
 PlanReport search_plans(const config::LoadedScenario& loaded,
                         const plan::PlanOptions& options,
                         core::Seconds load_time) {

@@ -109,6 +109,33 @@ struct PlannedRun {
   }
 };
 
+/// Any layout that was simulated, in brief: what a chart of days and dollars shows.
+struct SimulatedPlan {
+  std::optional<std::int64_t> plan;  ///< its place in `plans`, from 1
+  std::string machine, layout;
+  std::int64_t nodes = 1, gpus = 1;
+  core::Seconds step;
+  std::optional<double> days, usd;
+  bool own_run = false, pareto = false;
+
+  template <class V>
+  void fields(V& v) const {
+    v.figure("plan", plan, "", "its place in `plans`, from 1; null where it is not in that list",
+             core::at_least_one);
+    v.part("machine", machine, "of several candidates, by its name; empty where there is one");
+    v.figure("nodes", nodes, "", "nodes of the job, spares not counted", core::at_least_one);
+    v.figure("gpus", gpus, "", "nodes x GPUs of a node", core::at_least_one);
+    v.part("layout", layout, "its degrees, schedule, sharding and recompute");
+    v.figure("step_s", step, "s", "its step, simulated", core::positive);
+    v.figure("days", days, "d", "median wall clock; null without `run.until`");
+    v.figure("usd", usd, "USD", "median cost; null without prices");
+    v.part("own_run", own_run,
+           "whether its run was simulated; else days and dollars are those of the fastest layout on "
+           "the same GPUs in proportion to the step");
+    v.part("pareto", pareto, "as in `plans`; no layout but these is judged");
+  }
+};
+
 /// "180 nodes, tensor 2, pipeline 4, data 8": what tells a plan from others, and its layout without
 /// the degrees that are one. Machine, nodes and boards are told where `plans` differ in them.
 std::string plan_words(const PlannedRun& plan, const std::vector<PlannedRun>& plans);
@@ -132,6 +159,8 @@ struct PlanReport {
   /// Why no plan is left; empty where one is.
   [[nodiscard]] std::vector<std::string> reasons() const;
   [[nodiscard]] std::vector<PlannedRun> plans() const;
+  /// All layouts that were simulated and keep the limits.
+  [[nodiscard]] std::vector<SimulatedPlan> simulated_plans() const;
   /// Whether the 90 % intervals of the first two plans, of a token's time, lie apart. Nothing where
   /// that does not decide: with one plan, two machines, or another objective and other GPUs.
   [[nodiscard]] std::optional<bool> apart() const;
@@ -161,6 +190,8 @@ struct PlanReport {
     v.part("machines", machines,
            "the candidates that `search` names, in their order; empty where there is one");
     v.part("plans", plans(), "best first, members of the Pareto front on top of those asked for");
+    v.part("simulated_plans", simulated_plans(),
+           "every layout that was simulated and keeps the limits, by cluster, the fastest first");
     v.part("apart", apart(),
            "whether the 90 % intervals of the first two plans, of the time of a token, lie apart; "
            "null where that does not decide: one plan, two machines, or another objective than the "

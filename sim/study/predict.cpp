@@ -80,9 +80,11 @@ std::string memory_reason(const training::MemoryResult& memory) {
                        core::number(memory.host_peak / 1_GiB),
                        core::number(memory.host_capacity / 1_GiB));
   }
-  return fmt::format("stage {} needs {} bytes of memory ({} GiB), a GPU has {} ({} GiB)",
-                     memory.peak_stage, core::count(memory.peak.si()),
-                     core::number(memory.peak / 1_GiB), core::count(memory.capacity.si()),
+  const core::Bytes more = memory.peak - memory.capacity;
+  return fmt::format("stage {} needs {} GiB of memory, {} more than the {} GiB of a GPU",
+                     memory.peak_stage, core::number(memory.peak / 1_GiB),
+                     more < 1_GiB ? core::number(more / 1_MiB) + " MiB"
+                                  : core::number(more / 1_GiB) + " GiB",
                      core::number(memory.capacity / 1_GiB));
 }
 
@@ -121,6 +123,7 @@ void add_parts(const training::CheckedScenario& checked,
     report.pictures = Pictures{std::move(drawn.timeline),
                                std::move(drawn.streams),
                                std::move(drawn.cables),
+                               std::move(drawn.cables_why),
                                std::move(drawn.loads),
                                training::memory_of_stages(checked),
                                text,

@@ -91,6 +91,7 @@ struct Pictures {
   training::Timeline timeline;
   training::Streams streams;
   std::optional<training::LinkMap> cables;  ///< where there are switches above the leaves
+  std::string cables_why;  ///< why there are none; empty where there are
   std::vector<training::LinkLoad> loads;
   std::vector<training::MemoryByKind> stage_memory;
   std::string scenario;                                ///< resolved, as YAML
@@ -103,6 +104,7 @@ struct Pictures {
     v.part("cables", cables,
            "what the cables between leaves and spines carry; null where there are none, or none "
            "carries anything");
+    v.part("cables_why", cables_why, "why `cables` is null; empty where it is not");
     v.part("loads", loads, "the busiest link of each tier, moment by moment");
     v.figure("stage_memory_bytes", stage_memory, "B",
              "the fullest GPU of each stage by what the bytes hold", core::non_negative);

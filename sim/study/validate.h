@@ -84,6 +84,7 @@ struct RunsReport {
   template <class V>
   void fields(V& v) const {
     const LeavingOut out = fitted ? leave_out(rows) : LeavingOut{};
+    v.part("version", HEADWAY_VERSION, "of the program");
     v.on_request(
         "verdict", std::optional(runs_verdict(rows, out)),
         "what it comes to: the errors of rows whose source the constants have not seen; of a "

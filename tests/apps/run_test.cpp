@@ -138,7 +138,7 @@ TEST_F(RunVerb, APlanThatDoesNotFitHasCodeThreeAndItsBytes) {
   EXPECT_EQ(result["status"], "infeasible");
   EXPECT_EQ(result["memory"]["capacity_bytes"], 1073741824.0);
   EXPECT_THAT(result["reasons"][0].get<std::string>(),
-              HasSubstr("a GPU has 1,073,741,824 (1.00 GiB)"));
+              HasSubstr(" GiB more than the 1.00 GiB of a GPU"));
   EXPECT_THAT(outcome.err, HasSubstr("infeasible: stage 0 needs"));
 }
 

@@ -70,7 +70,7 @@ TEST(RunScreen, IsNeverMoreThanAScreen) {
 TEST(RunScreen, ReasonsAreNeverCut) {
   auto report = full_report();
   report.status = study::Status::infeasible;
-  const std::string reason = "stage 0 needs " + std::string(30, '9') + " bytes of memory";
+  const std::string reason = "stage 0 needs " + std::string(30, '9') + " GiB of memory";
   report.reasons.assign(3, reason);
   const std::string text = run_screen(report);
   EXPECT_THAT(text, HasSubstr("\nStatus: infeasible.\n" + reason + "\n" + reason + "\n"));

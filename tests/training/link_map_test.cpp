@@ -41,8 +41,10 @@ double largest(const LinkMap& map) {
 TEST(LinkMap, ItsHottestCellIsTheBusiestLinkOfTheTier) {
   for (const auto routing : {network::Routing::ecmp, network::Routing::adaptive}) {
     const auto checked = check(tree(routing));
-    const auto map = draw_step(checked).cables;
+    const StepPictures drawn = draw_step(checked);
+    const auto& map = drawn.cables;
     ASSERT_TRUE(map);
+    EXPECT_EQ(drawn.cables_why, "");
     EXPECT_DOUBLE_EQ(largest(*map), busiest_of_the_tier(simulate_step(checked, {.hash_draws = 0})));
     const bool pooled = routing == network::Routing::adaptive;
     EXPECT_EQ(map->pooled, pooled);
@@ -57,7 +59,9 @@ TEST(LinkMap, IsAbsentWhereNoLeafHasASpine) {
   Scenario s = eight_nodes();
   s.cluster.nodes = 2;
   s.parallelism.pipeline = 2;
-  EXPECT_FALSE(draw_step(check(s)).cables) << "one leaf a rail";
+  const StepPictures drawn = draw_step(check(s));
+  EXPECT_FALSE(drawn.cables) << "one leaf a rail";
+  EXPECT_FALSE(drawn.cables_why.empty()) << "who looks for it is told";
 }
 
 }  // namespace

@@ -131,7 +131,7 @@ const figures = [
   ['MFU', percent, e => e.mfu, r => r.step.mfu],
   ['tokens a second', brief, e => e.tokens_per_s, r => r.step.tokens_per_s],
   ['free memory', percent, e => free(e.memory), r => free(r.memory)],
-  ['wall clock', x => brief(x) + ' days', e => e.work_s && e.work_s / 86400, r => r.campaign?.wall_days.p50],
+  ['wall clock', x => brief(x) + ' days', e => e.work_s && e.work_s / 86400, r => r.campaign?.wall_days.p50, ' without failures'],
   ['ETTR', percent, () => null, r => r.campaign?.ettr.p50],
   ['cost', x => brief(x) + ' USD', () => null, r => r.cost?.total_usd.p50],
 ];
@@ -144,18 +144,19 @@ function cell(row, text, kind = 'td') {
 }
 
 function showFigures() {
-  const rows = figures.map(([name, format, ofEstimate, ofRun]) => {
+  const rows = figures.map(([name, format, ofEstimate, ofRun, lacks = '']) => {
     const row = document.createElement('tr');
     const value = side => side?.run ? ofRun(side.run) : null;
     const estimate = side => side?.estimate ? ofEstimate(side.estimate) : null;
     const text = x => x === null || x === undefined ? '' : format(x);
     cell(row, name, 'th').className = 'text';
-    cell(row, text(estimate(shown)));
+    const guess = x => text(x) + (text(x) && lacks);  // an estimate has no failures and no saves
+    cell(row, guess(estimate(shown)));
     const now = value(shown), before = value(shown.pinned);
     const interval = name === 'step' && shown.run ? shown.run.step.time_interval_s : null;
     const cellNow = cell(row, shown.run ? text(now) : ofRun && shown.estimate && name !== 'ETTR' && name !== 'cost' ? '\u2026' : '');
     if (interval) cellNow.title = `90 %: ${brief(interval[0])} to ${brief(interval[1])} s`;
-    cell(row, text(before ?? estimate(shown.pinned)));
+    cell(row, before === null || before === undefined ? guess(estimate(shown.pinned)) : text(before));
     // Of like with like: simulated figures, or estimates until both are there.
     const [a, b] = now !== null && before !== null ? [before, now] : [estimate(shown.pinned), estimate(shown)];
     const both = a !== null && a !== undefined && b !== null && b !== undefined;

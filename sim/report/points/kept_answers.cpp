@@ -289,6 +289,17 @@ void members(A& archive, Rejection& r) {
 }
 
 template <class A>
+void members(A& archive, SimulatedPoint& p) {
+  archive("setting", p.setting);
+  archive("gpus", p.gpus);
+  archive("layout", p.layout);
+  archive("step", p.step);
+  archive("days", p.days);
+  archive("usd", p.usd);
+  archive("own_run", p.own_run);
+}
+
+template <class A>
 void members(A& archive, Verification& v) {
   archive("asked", v.asked);
   archive("simulated", v.simulated);
@@ -315,6 +326,7 @@ void members(A& archive, PlanResult& r) {
   archive("enumerated", r.enumerated);
   archive("estimated", r.estimated);
   archive("simulated", r.simulated);
+  archive("points", r.points);
   archive("verification", r.verification);
   archive("searched", r.searched);
 }

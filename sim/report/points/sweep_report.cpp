@@ -160,12 +160,15 @@ Table points_table(const SweepReport& report) {
   return table;
 }
 
+/// A table folds its cells; what is longer is no sentence.
+constexpr std::size_t kLongestReason = 400;
+
 /// Reasons of points that did not work, with how many have each.
 Table reasons_table(const SweepReport& report) {
   std::map<std::pair<std::string, std::string>, int> counts;
   for (const SweepRow& row : report.rows) {
     if (!row.reason.empty()) {
-      ++counts[{std::string(core::to_word(row.status)), core::shortened(row.reason)}];
+      ++counts[{std::string(core::to_word(row.status)), core::shortened(row.reason, kLongestReason)}];
     }
   }
   Table table{"Points that did not work", {{"points"}, {"status", false}, {"reason", false}}, {}};

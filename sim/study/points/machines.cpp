@@ -345,6 +345,9 @@ void search_machines(const plan::PlanOptions& options,
     for (plan::Plan& plan : machine.result.plans) {
       plan.setting.machine = static_cast<int>(i);
     }
+    for (plan::SimulatedPoint& point : machine.result.points) {
+      point.setting.machine = static_cast<int>(i);
+    }
     if (!machine.result.plans.empty()) {
       machine.best = machine.result.plans.front();
     }
@@ -362,6 +365,7 @@ plan::PlanResult compare_machines(const plan::PlanOptions& options,
   for (PlannedMachine& machine : machines) {
     const plan::PlanResult& result = machine.result;
     all.plans.insert(all.plans.end(), result.plans.begin(), result.plans.end());
+    all.points.insert(all.points.end(), result.points.begin(), result.points.end());
     all.enumerated += result.enumerated;
     all.estimated += result.estimated;
     all.simulated += result.simulated;

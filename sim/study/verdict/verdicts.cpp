@@ -96,6 +96,31 @@ std::string layer_words(const CompareReport& report) {
                      signed_number(total));
 }
 
+/// "costs 25.0 % less", or from twice on "costs 2.72 times as much".
+std::string changed_words(
+    const char* does, double ratio, const char* times, const char* more, const char* less) {
+  return ratio >= 2 ? fmt::format("{} {} times {}", does, core::number(ratio), times)
+                    : fmt::format("{} {} % {}", does, core::percent(std::abs(ratio - 1)),
+                                  ratio > 1 ? more : less);
+}
+
+/// What B makes of the days and dollars of the whole run, where both have them.
+std::string both_runs(const CompareReport& report) {
+  const auto ratio = [](const std::optional<double>& a, const std::optional<double>& b) {
+    return a && b && *a > 0 && *b > 0 ? *b / *a : 1;
+  };
+  const double days = ratio(report.a.wall_days, report.b.wall_days);
+  const double dollars = ratio(report.a.usd, report.b.usd);
+  std::vector<std::string> words;
+  if (days != 1) {
+    words.push_back(changed_words("takes", days, "as long", "longer", "less time"));
+  }
+  if (dollars != 1) {
+    words.push_back(changed_words("costs", dollars, "as much", "more", "less"));
+  }
+  return words.empty() ? "" : fmt::format(" The run of B {}.", fmt::join(words, " and "));
+}
+
 std::string both_steps(const CompareReport& report) {
   const double ratio = report.b.step_time / report.a.step_time;
   if (!std::isfinite(ratio)) {
@@ -158,7 +183,7 @@ std::optional<std::string> PlanReport::verdict() const {
 
 std::string CompareReport::verdict() const {
   return differing.empty() ? "A and B are the same architecture."
-                           : both_steps(*this) + layer_words(*this);
+                           : both_steps(*this) + both_runs(*this) + layer_words(*this);
 }
 
 std::optional<std::string> SweepReport::verdict() const {

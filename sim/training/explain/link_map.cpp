@@ -87,4 +87,19 @@ std::optional<LinkMap> link_map(const network::Fabric& fabric,
   return map.leaves.empty() ? std::nullopt : std::optional(std::move(map));
 }
 
+std::string why_no_link_map(const network::Fabric& fabric) {
+  const network::FabricShape& shape = fabric.shape();
+  if (shape.dragonfly) {
+    return "no transfer of the step leaves its group of the dragonfly";
+  }
+  if (shape.uplinks == 0) {
+    return "no switch of this fabric is above the leaves";
+  }
+  if (fabric.pooled()) {
+    return "adaptive routing fills all cables of a leaf evenly, and no leaf here sends more upwards "
+           "than they carry, so that they are never the limit and are not simulated";
+  }
+  return "no transfer of the step goes above its leaf";
+}
+
 }  // namespace headway::training

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "sim/core/result_fields.h"
@@ -55,5 +56,8 @@ inline constexpr std::size_t kMostLinkCells = 64;
 std::optional<LinkMap> link_map(const network::Fabric& fabric,
                                 const LoweredStep& lowered,
                                 const network::RunResult& run);
+
+/// Why a fabric has no such map: a sentence without its stop.
+std::string why_no_link_map(const network::Fabric& fabric);
 
 }  // namespace headway::training

@@ -335,7 +335,9 @@ StepPictures draw_step(const CheckedScenario& checked,
   auto map = link_map(fabric, lowered, run);
   auto loads = link_loads(fabric, lowered, run);
   begun();
-  return {std::move(timeline), std::move(map), std::move(loads), stage_streams(checked, count)};
+  std::string why = map ? "" : why_no_link_map(fabric);
+  return {std::move(timeline), std::move(map), std::move(why), std::move(loads),
+          stage_streams(checked, count)};
 }
 
 }  // namespace headway::training

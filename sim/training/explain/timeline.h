@@ -92,6 +92,7 @@ void thin_out(std::size_t most, Timeline& timeline);
 struct StepPictures {
   Timeline timeline;
   std::optional<LinkMap> cables;
+  std::string cables_why;  ///< why there are none; empty where there are
   std::vector<LinkLoad> loads;
   Streams streams;
 };
