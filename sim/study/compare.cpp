@@ -20,6 +20,7 @@ Figures figures_of(Driver& driver, const Scenario& scenario, const core::SourceM
   figures.tokens_per_s = step.tokens_per_s;
   figures.mfu = step.mfu;
   figures.fits = step.memory.fits;
+  figures.assumptions = step.assumptions;
   if (training::near_memory_limit(step.memory)) {
     figures.memory_warning = training::memory_limit_warning(step.memory);
   }
@@ -131,6 +132,8 @@ CompareReport compare(const config::LoadedScenario& a,
   report.digest_a = scenario_digest(a);
   report.seed_a = a.scenario.run.seed;
   report.seed_b = b.scenario.run.seed;
+  report.resolved_a = a.canonical_text;
+  report.resolved_b = b.canonical_text;
   report.digest_b = scenario_digest(b);
   Driver driver({.threads = options.threads,
                  .fold = options.fold,

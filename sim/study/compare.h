@@ -47,6 +47,7 @@ struct Figures {
   std::optional<double> usd, usd_per_million_tokens;       ///< mean; of the mean usage
   bool fits = true;                                        ///< in memory
   std::string memory_warning;  ///< where a peak that fits leaves the allocator no room
+  std::vector<training::Assumption> assumptions;  ///< of the step
 
   template <class V>
   void fields(V& v) const {
@@ -87,6 +88,7 @@ struct ComparedSide {
   std::string name, digest;
   std::int64_t seed = 1;
   Figures figures;
+  std::string resolved;
 
   template <class V>
   void fields(V& v) const {
@@ -94,6 +96,8 @@ struct ComparedSide {
     v.part("digest", digest, "over the resolved input, the calibration and the program version");
     v.figure("seed", seed, "", "of its random draws", core::non_negative);
     v.part("figures", figures, "what is compared; B - A is the difference, B / A the ratio");
+    v.part("assumptions", figures.assumptions, "what its step rests on and no file says");
+    v.part("resolved", resolved, "the scenario as it was read, all defaults written out, in YAML");
   }
 };
 
@@ -113,6 +117,7 @@ struct CompareReport {
   std::string version;
   std::string name_a, name_b, digest_a, digest_b;
   std::int64_t seed_a = 1, seed_b = 1;
+  std::string resolved_a, resolved_b;  ///< as YAML
   Figures a, b;
   std::vector<Layer> differing;           ///< layers in which A and B are not equal
   std::vector<Mixture> mixtures;          ///< all of them, if asked for
@@ -131,8 +136,8 @@ struct CompareReport {
     v.on_request("verdict", std::optional(verdict()),
                  "what it comes to: on which of them a step takes longer; with `--layers` which "
                  "layer makes most of the difference");
-    v.part("a", ComparedSide{name_a, digest_a, seed_a, a}, "the first file");
-    v.part("b", ComparedSide{name_b, digest_b, seed_b, b}, "the second file");
+    v.part("a", ComparedSide{name_a, digest_a, seed_a, a, resolved_a}, "the first file");
+    v.part("b", ComparedSide{name_b, digest_b, seed_b, b, resolved_b}, "the second file");
     v.part("differing_layers", differing, "layers in which the two scenarios are not equal");
     v.part("layers", shares(), "with `--layers`: who makes the difference");
     v.part("mixtures", mixtures, "with `--layers`: A with the layers `from_b` of B");

@@ -21,6 +21,7 @@ PlanReport empty_report(const config::LoadedScenario& loaded, const plan::PlanOp
   report.scenario = loaded.scenario;
   report.digest = scenario_digest(loaded);
   report.price_source = study::price_source(loaded);
+  report.resolved = loaded.canonical_text;
   report.objective = options.objective;
   report.beside = options.beside;
   return report;
@@ -76,6 +77,18 @@ std::vector<PlannedRun> PlanReport::plans() const {
     run.name = plan_words(run, out);
   }
   return out;
+}
+
+std::vector<training::Assumption> PlanReport::assumptions() const {
+  if (result.plans.empty()) {
+    return {};
+  }
+  const plan::Plan& best = result.plans.front();
+  std::vector<training::Assumption> all = best.step.assumptions;
+  if (best.campaign) {
+    all.insert(all.end(), best.campaign->assumptions.begin(), best.campaign->assumptions.end());
+  }
+  return all;
 }
 
 std::vector<SimulatedPlan> PlanReport::simulated_plans() const {

@@ -145,6 +145,7 @@ struct PlanReport {
   training::Scenario scenario;
   std::string digest;
   std::string price_source;
+  std::string resolved;  ///< the scenario as YAML
   plan::Objective objective = plan::Objective::step;
   std::vector<plan::Objective> beside;
   plan::PlanResult result;
@@ -161,6 +162,8 @@ struct PlanReport {
   [[nodiscard]] std::vector<PlannedRun> plans() const;
   /// All layouts that were simulated and keep the limits.
   [[nodiscard]] std::vector<SimulatedPlan> simulated_plans() const;
+  /// What the best plan rests on and no file says.
+  [[nodiscard]] std::vector<training::Assumption> assumptions() const;
   /// Whether the 90 % intervals of the first two plans, of a token's time, lie apart. Nothing where
   /// that does not decide: with one plan, two machines, or another objective and other GPUs.
   [[nodiscard]] std::optional<bool> apart() const;
@@ -208,6 +211,8 @@ struct PlanReport {
              core::non_negative);
     v.part("verification", result.verification,
            "layouts drawn from those that were left out, simulated all the same");
+    v.part("assumptions", assumptions(), "what the best plan rests on and no file says");
+    v.part("resolved", resolved, "the scenario as it was read, all defaults written out, in YAML");
     v.part("timing", timing);
   }
 };

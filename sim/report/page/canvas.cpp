@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "sim/report/page/chart_parts.h"
+#include "sim/report/page/figure_words.h"
 #include "sim/report/page/html.h"
 #include "sim/report/page/repeats.h"
 
@@ -214,10 +215,10 @@ std::string streams(const Json& result, const std::string& id) {
        {"palette", "streams"},
        {"else", "nothing of this kind"}},
       fmt::format("The first rank of each stage. Transfers last from the rank's arrival to "
-                  "their end. Work of one kind with breaks of at most {} us is one span; "
+                  "their end. Work of one kind with breaks of at most {} is one span; "
                   "below stands how much of it runs; headway run --trace --trace-ranks has "
                   "each.",
-                  text_of(streams["joined_us"])));
+                  microseconds_text(number_at(streams, {"joined_us"}).value_or(0))));
 }
 
 /// A row of the checkpoints, and a name for each place they go to.

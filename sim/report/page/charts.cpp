@@ -8,6 +8,8 @@
 #include <utility>
 
 #include "sim/report/page/chart_parts.h"
+#include "sim/report/page/figure_words.h"
+#include "sim/report/page/html.h"
 
 namespace headway::report {
 
@@ -22,30 +24,48 @@ std::string front_of(const Json& result) {
   return "front of " + (goals.empty() ? "time and money" : text_at(result, {"objective"}) + goals);
 }
 
-/// Step time of each plan, and what it costs in days and dollars.
+/// Every layout that was simulated and has days and dollars, with the place of its plan where the
+/// table has it.
+Json simulated_layouts(const Json& result) {
+  Json points = Json::array();
+  for (const auto& one : at(result, {"simulated_plans"})) {
+    if (!one["days"].is_number() || !one["usd"].is_number()) {
+      continue;
+    }
+    const bool listed = one["plan"].is_number();
+    std::string words = text_at(one, {"layout"});
+    for (const std::string& more :
+         {text_at(one, {"machine"}), fmt::format("{} nodes", text_of(one["nodes"]))}) {
+      words += more.empty() ? "" : ", " + more;
+    }
+    points.push_back({{"point", points.size() + 1},
+                      {"plan", one["plan"]},
+                      {"what", listed ? fmt::format("{}. {}", text_of(one["plan"]), words) : words},
+                      {"days", one["days"]},
+                      {"dollars", one["usd"]},
+                      {"front", one["pareto"] == true ? "on it"
+                                : listed              ? "behind it"
+                                                      : "not in the table"},
+                      {"run", one["own_run"] == true
+                                  ? "simulated"
+                                  : "in proportion to the step, from the fastest layout there"}});
+  }
+  return points;
+}
+
+/// Step time of each plan, and what every layout costs in days and dollars.
 void add_plan(const Json& result, std::vector<Chart>& charts) {
   Json values = Json::array();
-  Json front = Json::array();
-  const Json& plans = at(result, {"plans"});
-  for (const auto& plan : plans) {
+  for (const auto& plan : at(result, {"plans"})) {
     const std::string words = fmt::format("{}. {}", values.size() + 1, text_at(plan, {"name"}));
     values.push_back({{"what", words}, {"value", at(plan, {"step", "time_s"})}});
-    const Json& days = at(plan, {"campaign", "wall_days", "p50"});
-    const Json& dollars = at(plan, {"cost", "total_usd", "p50"});
-    if (days.is_number() && dollars.is_number()) {
-      front.push_back({{"plan", values.size()},
-                       {"what", words},
-                       {"days", days},
-                       {"dollars", dollars},
-                       {"front", plan["pareto"] == true ? "on it" : "behind it"}});
-    }
   }
   add(charts, "plans", "Step time of each plan", bars(values, "step [s]"));
-  Json spec = base(front, "point");
+  Json spec = base(simulated_layouts(result), "point");
   spec["height"] = 260;
   spec["mark"]["filled"] = true;
   spec["mark"]["size"] = 60;
-  // The page's script ties the brush to the plans' table: `chosen` has the plans of both.
+  // The page's script ties the brush to the plans' table: `chosen` has the points inside it.
   spec["params"] = Json::array(
       {{{"name", "brush"}, {"select", "interval"}}, {{"name", "chosen"}, {"value", nullptr}}});
   const Json apart = {{"scale", {{"zero", false}}}};
@@ -54,20 +74,25 @@ void add_plan(const Json& result, std::vector<Chart>& charts) {
       {"y", axis("dollars", "quantitative", "USD, median", apart)},
       {"color", axis("front", "nominal", front_of(result))},
       {"opacity",
-       {{"condition", {{"test", "!chosen || indexof(chosen, datum.plan) >= 0"}, {"value", 1}}},
+       {{"condition", {{"test", "!chosen || indexof(chosen, datum.point) >= 0"}, {"value", 1}}},
         {"value", 0.15}}},
       {"tooltip",
        Json::array({axis("what", "nominal", "layout"), axis("days", "quantitative", "days"),
-                    axis("dollars", "quantitative", "USD")})}};
-  add(charts, "front", "Days and dollars of each plan", spec);
+                    axis("dollars", "quantitative", "USD"), axis("run", "nominal", "its run")})}};
+  add(charts, "front", "Days and dollars of every layout that was simulated", spec);
 }
+
+/// A time in seconds as an axis says it. Source: the minute, the hour.
+constexpr const char* kTimes =
+    "datum.value < 60 ? datum.value + ' s' : datum.value < 3600 ? datum.value / 60 + ' min' : "
+    "datum.value / 3600 + ' h'";
 
 /// When each layer shows something, where the time is lost, and what would have saved some of it.
 void add_drill(const Json& result, std::vector<Chart>& charts) {
   Json moments = Json::array();
   for (const auto& moment : at(result, {"timeline"})) {
     const Json& layer = moment["layer"];
-    moments.push_back({{"layer", layer.is_null() ? Json("the job") : layer},
+    moments.push_back({{"layer", layer.is_null() ? Json("job") : layer},
                        {"seconds", moment["at_s"]},
                        {"moment", moment["moment"]},
                        {"text", moment["text"]}});
@@ -77,8 +102,9 @@ void add_drill(const Json& result, std::vector<Chart>& charts) {
   spec["mark"]["filled"] = true;
   spec["mark"]["size"] = 80;
   spec["encoding"] = {
-      {"x", axis("seconds", "quantitative", "seconds after the fault",
-                 {{"scale", {{"type", "symlog"}}}})},
+      {"x", axis("seconds", "quantitative", "time after the fault, logarithmic",
+                 {{"scale", {{"type", "symlog"}}},
+                  {"axis", {{"values", {0, 1, 10, 60, 600, 3600, 36000}}, {"labelExpr", kTimes}}}})},
       {"y", axis("layer", "nominal", "", {{"sort", nullptr}})},
       {"color", axis("moment", "nominal", "")},
       {"tooltip", Json::array({axis("text", "nominal", "what"),
@@ -106,7 +132,7 @@ void add_compare(const Json& result, std::vector<Chart>& charts) {
     const auto first = number_at(a, {key.c_str()});
     const auto second = number_at(b, {key.c_str()});
     if (first && second && *first != 0) {
-      values.push_back({{"what", spaced(key)}, {"value", 100 * (*second / *first - 1)}});
+      values.push_back({{"what", figure_name(key)}, {"value", 100 * (*second / *first - 1)}});
     }
   }
   add(charts, "sides", "What the second changes of the first", bars(values, "B / A - 1 [%]"));

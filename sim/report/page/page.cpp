@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "sim/report/page/answer_tables.h"
 #include "sim/report/page/canvas.h"
 #include "sim/report/page/chart_parts.h"
 #include "sim/report/page/charts.h"
@@ -23,6 +24,9 @@ constexpr std::size_t kMostRows = 400;
 constexpr std::size_t kOpenRows = 40;
 /// Lines of the scenario: lists of measurements are cut to their first ones.
 constexpr std::size_t kMostItems = 6;
+
+/// The member that is a whole scenario as YAML.
+constexpr const char* kResolved = "resolved";
 
 /// Whether a value stands in one cell.
 bool is_cell(const Json& value) {
@@ -52,8 +56,8 @@ class Section {
 
   [[nodiscard]] std::string html() const {
     return element("section",
-                   title() + tiles() + verdict() + pictures() + element("h2", "All figures") +
-                       tables() + scenario(),
+                   title() + tiles() + verdict() + pictures() + answer_table(result_.json()) +
+                       element("h2", "All figures") + tables() + scenarios(),
                    {{"id", id_}});
   }
 
@@ -102,12 +106,21 @@ class Section {
       from += fmt::format(", scenario {}, seed {}", text({"scenario", "digest"}),
                           text_of(at({"scenario", "seed"})));
     }
+    for (const char* side : {"a", "b"}) {
+      if (const std::string digest = text({side, "digest"}); !digest.empty()) {
+        from += fmt::format(", {} {}, seed {}", side[0] == 'a' ? "A" : "B", digest,
+                            text_of(at({side, "seed"})));
+      }
+    }
+    if (const std::string digest = text({"digest"}); !digest.empty()) {
+      from += fmt::format(", scenario and points {}", digest);  // of a sweep
+    }
     for (const auto& [key, word] : kDigests) {
       if (const std::string digest = text({"step", key}); !digest.empty()) {
         from += fmt::format(", {} {}", word, digest);
       }
     }
-    return html + element("p", escaped(from) + "<br>" + element("code", escaped(command_)),
+    return html + element("p", escaped(from) + "<br>" + element("code", escaped(shown_command(command_))),
                           {{"class", "soft"}});
   }
 
@@ -153,6 +166,12 @@ class Section {
                      "The timeline of the pipeline and the memory of its stages are in results of "
                      "<code>headway run --pictures</code>.",
                      {{"class", "soft"}});
+    }
+    if (const std::string why = text({"pictures", "cables_why"}); !why.empty()) {
+      html += element("p", escaped(fmt::format("There is no heat map of the cables between leaves "
+                                               "and spines: {}.",
+                                               why)),
+                      {{"class", "soft"}});
     }
     std::string charts;
     for (const auto& chart : charts_of(result_)) {
@@ -218,6 +237,9 @@ class Section {
     flatten(object, key, parts);
     Table table{"", {{"figure", false}, {"value"}, {"unit", false}, {"meaning", false}}, {}, false};
     for (const auto& [path, value] : parts) {
+      if (path.ends_with(kResolved)) {
+        continue;  // stands below
+      }
       const core::Figure* known = core::find_figure(result_.type().specimen, path);
       table.rows.push_back({path, text_of(*value), known ? std::string(known->unit) : "",
                             known ? std::string(known->meaning) : ""});
@@ -250,10 +272,11 @@ class Section {
     return rows;
   }
 
-  /// The list that the verb was asked for: it is seen without a click.
+  /// The list that the verb was asked for: it is seen without a click, where no table of fewer
+  /// columns stands above it.
   [[nodiscard]] bool is_answer(const std::string& key) const {
-    static const std::vector<std::string> answers{"plans", "layers", "timeline", "rows"};
-    return std::find(answers.begin(), answers.end(), key) != answers.end();
+    return key == "timeline" ||
+           (key == "rows" && text({"schema"}).starts_with("headway.validate"));
   }
 
   [[nodiscard]] std::string tables() const {
@@ -266,10 +289,8 @@ class Section {
       if (value.is_object()) {
         html += folded(key, figure_table(key, value));
       } else if (!is_cell(value)) {
-        html += element("div",
-                        folded(key, object_table("", key == "plans" ? numbered(value) : value),
-                               is_answer(key) && value.size() <= kOpenRows),
-                        {{"data-list", key}});
+        html += folded(key, object_table("", key == "plans" ? numbered(value) : value),
+                       is_answer(key) && value.size() <= kOpenRows);
       } else {
         rest[key] = value;
       }
@@ -277,9 +298,17 @@ class Section {
     return html + folded("the rest", figure_table("", rest));
   }
 
-  /// The resolved scenario; measured tables inside it are cut.
-  [[nodiscard]] std::string scenario() const {
-    const std::string yaml = text({"pictures", "scenario"});
+  /// All that were read; of a comparison two.
+  [[nodiscard]] std::string scenarios() const {
+    const std::string_view of = "The scenario as it was read, all defaults written out";
+    return scenario(text({"pictures", "scenario"}), std::string(of)) +
+           scenario(text({kResolved}), std::string(of)) +
+           scenario(text({"a", kResolved}), fmt::format("A: {}", of)) +
+           scenario(text({"b", kResolved}), fmt::format("B: {}", of));
+  }
+
+  /// A resolved scenario; measured tables inside it are cut.
+  static std::string scenario(const std::string& yaml, const std::string& what) {
     if (yaml.empty()) {
       return "";
     }
@@ -299,8 +328,7 @@ class Section {
       }
       begin = end + 1;
     }
-    return folded("The scenario as it was read, all defaults written out",
-                  element("pre", escaped(shown)));
+    return folded(what, element("pre", escaped(shown)));
   }
 
   const ReadResult& result_;

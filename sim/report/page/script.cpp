@@ -26,18 +26,19 @@ function tieToPlans(place, view) {
   }
   const only = document.createElement('input'), label = document.createElement('label'), all = document.createElement('button');
   only.type = 'checkbox'; only.name = 'front'; label.append(only, ' only the front');
-  all.type = 'button'; all.textContent = 'all plans';
+  all.type = 'button'; all.textContent = 'all layouts';
   box.append(label, all, told);
   place.after(box);
   const rows = [...table.tBodies[0].rows];
   function choose() {
     const bound = (key, none) => fields[key].value === '' ? none : Number(fields[key].value);
     const inside = (plan, key) => plan[key] >= bound(key + 'from', -Infinity) && plan[key] <= bound(key + 'to', Infinity);
-    const chosen = plans.filter(plan => inside(plan, 'days') && inside(plan, 'dollars') && (!only.checked || plan.front === 'on it')).map(plan => plan.plan);
+    const chosen = plans.filter(plan => inside(plan, 'days') && inside(plan, 'dollars') && (!only.checked || plan.front === 'on it'));
     const free = chosen.length === plans.length;
-    rows.forEach((row, i) => { const out = !free && !chosen.includes(i + 1); row.classList.toggle('out', out); row.classList.toggle('in', !free && !out); });
-    told.textContent = free ? '' : chosen.length + ' of ' + plans.length + ' plans' + (chosen.length ? ': ' + chosen.join(', ') : '');
-    view.signal('chosen', free ? null : chosen).runAsync();
+    const listed = chosen.map(plan => plan.plan).filter(place => place).sort((a, b) => a - b);  // the others are only in the chart
+    rows.forEach((row, i) => { const out = !free && !listed.includes(i + 1); row.classList.toggle('out', out); row.classList.toggle('in', !free && !out); });
+    told.textContent = free ? '' : chosen.length + ' of ' + plans.length + ' layouts' + (listed.length ? '; in the table: ' + listed.join(', ') : '');
+    view.signal('chosen', free ? null : chosen.map(plan => plan.point)).runAsync();
   }
   view.addSignalListener('brush', (_, brush) => {
     for (const key of ['days', 'dollars']) {

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "sim/report/page/chart_parts.h"
+#include "sim/report/page/figure_words.h"
 #include "sim/report/page/html.h"
 #include "sim/report/read_result.h"
 
@@ -83,16 +84,8 @@ Tiles plan_tiles(const Json& result) {
   return tiles;
 }
 
-/// Figures that a comparison shows first, and what they are.
-struct Compared {
-  const char* key;
-  const char* what;
-};
-constexpr Compared kCompared[] = {{"step_time_s", "step time"},
-                                  {"mfu", "MFU"},
-                                  {"wall_days", "days"},
-                                  {"total_usd", "cost"},
-                                  {"ettr", "ETTR"}};
+/// Figures that a comparison shows first.
+constexpr const char* kCompared[] = {"step_time_s", "mfu", "wall_days", "total_usd", "ettr"};
 
 /// B / A; nothing where either lacks the figure.
 std::optional<double> ratio_of(const Json& result, const char* key) {
@@ -111,12 +104,14 @@ std::string change_text(double ratio) {
 
 Tiles compare_tiles(const Json& result) {
   Tiles tiles;
-  for (const auto& [key, what] : kCompared) {
+  for (const char* key : kCompared) {
     if (const auto ratio = ratio_of(result, key)) {
-      tiles.emplace_back(
-          change_text(*ratio),
-          fmt::format("{} of B: {} for {}", what, text_of(at(result, {"b", "figures", key})),
-                      text_of(at(result, {"a", "figures", key}))));
+      const auto side = [&](const char* name) {
+        return figure_text("headway.compare/1", fmt::format("a.figures.{}", key),
+                           at(result, {name, "figures", key}));
+      };
+      tiles.emplace_back(change_text(*ratio), fmt::format("{} of B: {}, of A {}", figure_name(key),
+                                                          side("b"), side("a")));
     }
   }
   return tiles;
@@ -136,19 +131,13 @@ const Json& best_row(const Json& result) {
   return kNone;
 }
 
-/// Bytes in GiB, as they are too long for a tile.
-std::string figure_text(const std::string& path, const Json& value) {
-  constexpr double kGiB = 1024.0 * 1024 * 1024;
-  return path.ends_with("_bytes") && value.is_number() ? number(value.get<double>() / kGiB) + " GiB"
-                                                       : text_of(value);
-}
-
 Tiles sweep_tiles(const Json& result) {
   Tiles tiles;
   const Json& best = best_row(result);
   if (!best.is_null()) {
     for (const auto& [path, value] : best["figures"].items()) {
-      tiles.emplace_back(figure_text(path, value), fmt::format("{} of the best point", path));
+      tiles.emplace_back(figure_text("headway.run/1", path, value),
+                         fmt::format("{} of the best point", figure_name(path)));
     }
   }
   int works = 0;
@@ -176,19 +165,33 @@ Tiles drill_tiles(const Json& result) {
   return tiles;
 }
 
+/// "of 1,471 rows" in which a figure is there.
+std::string rows_of(const Json& summary) {
+  return fmt::format("of {} rows", text_of(at(summary, {"n"})));
+}
+
+/// First what the verdict speaks of, each source left out, then all rows as they are.
 Tiles validate_tiles(const Json& result) {
-  const Json& all = at(result, {"summary"});
   Tiles tiles;
-  const auto add = [&](const char* key, const char* what) {
+  for (const auto& [part, errors] : at(result, {"left_out", "parts"}).items()) {
+    if (const auto median = number_at(errors, {"median_abs_error"})) {
+      tiles.emplace_back(percent(*median) + " %",
+                         fmt::format("median error {} of {}, each source predicted without it",
+                                     rows_of(errors), part));
+    }
+  }
+  const Json& all = at(result, {"summary"});
+  const std::string here = rows_of(all) + " of every part, with the constants as they are";
+  const auto add = [&](const char* key, const std::string& what) {
     if (const auto share = number_at(all, {key})) {
       tiles.emplace_back(percent(*share) + " %", what);
     }
   };
-  add("median_abs_error", "median error of tokens a second");
-  add("p90_abs_error", "90th percentile of the error");
-  add("within_10", "of the rows are within 10 %");
-  add("coverage_90", "of the measurements are in their 90 % interval");
-  add("median_abs_memory_error", "median error of the peak memory");
+  add("median_abs_error", "median error of tokens a second " + here);
+  add("p90_abs_error", "90th percentile of the error " + here);
+  add("within_10", "of these rows are within 10 %");
+  add("coverage_90", "of these measurements are in their 90 % interval");
+  add("median_abs_memory_error", "median error of the peak memory, of rows that state it");
   if (const auto rows = number_at(all, {"n"})) {
     tiles.emplace_back(count(*rows), fmt::format("published rows predicted, {} not",
                                                  text_of(at(all, {"n_skipped"}))));

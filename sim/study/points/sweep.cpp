@@ -274,7 +274,7 @@ std::optional<std::int64_t> SweepReport::best_point() const {
 SweepReport sweep_report(const Sweep& sweep, std::vector<SweepRow> rows) {
   return {HEADWAY_VERSION, sweep.name(),    sweep.digest(),
           sweep.best(),    sweep.best_is(), static_cast<std::int64_t>(sweep.points().size()),
-          std::move(rows)};
+          std::move(rows), sweep.resolved()};
 }
 
 int exit_code(const SweepReport& report) {

@@ -102,6 +102,8 @@ class Sweep {
   /// Over the scenario, all changes, the figures and the program version: equal digests make equal
   /// rows.
   [[nodiscard]] const std::string& digest() const { return digest_; }
+  /// The scenario that points change, as YAML.
+  [[nodiscard]] const std::string& resolved() const { return base_.canonical_text; }
   [[nodiscard]] const plan::SweepPoints& points() const { return points_; }
   [[nodiscard]] const std::vector<std::string>& figures() const { return spec_.figures; }
   [[nodiscard]] const std::string& best() const { return spec_.best; }
@@ -143,6 +145,7 @@ struct SweepReport {
   training::Best best_is = training::Best::lowest;
   std::int64_t points = 0;  ///< of the whole sweep
   std::vector<SweepRow> rows;
+  std::string resolved;  ///< what points change, as YAML
 
   [[nodiscard]] std::int64_t missing() const {
     return points - static_cast<std::int64_t>(rows.size());
@@ -166,6 +169,8 @@ struct SweepReport {
                  "what it comes to: the best point and its figure; not there where points are only "
                  "listed");
     v.part("rows", rows, "a point each, in order");
+    v.part("resolved", resolved,
+           "the scenario that points change, as it was read, all defaults written out, in YAML");
   }
 };
 SweepReport sweep_report(const Sweep& sweep, std::vector<SweepRow> rows);

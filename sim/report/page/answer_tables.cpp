@@ -1,0 +1,214 @@
+#include "sim/report/page/answer_tables.h"
+
+#include <algorithm>
+#include <array>
+#include <fmt/format.h>
+#include <string_view>
+#include <vector>
+
+#include "sim/report/page/figure_words.h"
+#include "sim/report/page/html.h"
+#include "sim/report/read_result.h"
+
+namespace headway::report {
+
+namespace {
+
+/// A page stays small.
+constexpr std::size_t kMostRows = 400;
+
+constexpr const char* kRun = "headway.run/1";
+
+std::string cut_note(std::size_t rows) {
+  return rows > kMostRows ? element("p", fmt::format("{} more rows are in the result's file.",
+                                                     rows - kMostRows))
+                          : "";
+}
+
+/// What a plan has under one heading; where no plan has it, the column is left out.
+struct PlanColumn {
+  const char* heading;
+  std::string_view path;
+};
+
+/// The member at a dotted path; null where there is none.
+const Json& member(const Json& object, std::string_view path) {
+  const Json* found = &object;
+  for (std::size_t begin = 0; begin <= path.size();) {
+    const std::size_t end = std::min(path.find('.', begin), path.size());
+    found = &at(*found, {std::string(path.substr(begin, end - begin)).c_str()});
+    begin = end + 1;
+  }
+  return *found;
+}
+
+std::string plans_table(const Json& plans) {
+  static constexpr std::array columns{PlanColumn{"step [s]", "step.time_s"},
+                                      PlanColumn{"days, median", "campaign.wall_days.p50"},
+                                      PlanColumn{"USD, median", "cost.total_usd.p50"},
+                                      PlanColumn{"MFU [%]", "step.mfu"},
+                                      PlanColumn{"GiB at the peak", "memory.peak_bytes"},
+                                      PlanColumn{"machine", "machine"},
+                                      PlanColumn{"nodes", "nodes"},
+                                      PlanColumn{"GPUs", "gpus"},
+                                      PlanColumn{"variants", "variants"}};
+  Table table{"", {{"plan", false}, {"layout", false}}, {}, false};
+  std::vector<const PlanColumn*> shown;
+  for (const PlanColumn& column : columns) {
+    const bool any = std::any_of(plans.begin(), plans.end(), [&](const Json& plan) {
+      const Json& value = member(plan, column.path);
+      return !value.is_null() && value != "";
+    });
+    if (any) {
+      shown.push_back(&column);
+      table.columns.push_back({column.heading, column.path != "machine"});
+    }
+  }
+  for (const Json& plan : plans) {
+    if (table.rows.size() == kMostRows) {
+      break;
+    }
+    const char* front = plan["pareto"] == true ? "*" : "";
+    std::vector<std::string> row{fmt::format("{}{}", table.rows.size() + 1, front),
+                                 text_at(plan, {"name"})};
+    for (const PlanColumn* column : shown) {
+      row.push_back(figure_number(kRun, column->path, member(plan, column->path)));
+    }
+    table.rows.push_back(std::move(row));
+  }
+  return element("div", html_table(table) + cut_note(plans.size()), {{"data-list", "plans"}}) +
+         element("p", "* is on the Pareto front; every figure of each plan is below.",
+                 {{"class", "soft"}});
+}
+
+std::string sides_table(const Json& result) {
+  constexpr const char* kCompare = "headway.compare/1";
+  Table table{"", {{"figure", false}, {"A"}, {"B"}, {"B / A - 1 [%]"}}, {}, false};
+  const Json& a = at(result, {"a", "figures"});
+  for (const auto& [key, value] : a.items()) {
+    const Json& other = at(result, {"b", "figures", key.c_str()});
+    if (value.is_boolean() || (value.is_null() && other.is_null())) {
+      continue;
+    }
+    const std::string path = "a.figures." + key;
+    const auto first = number_at(a, {key.c_str()});
+    const auto second = number_at(result, {"b", "figures", key.c_str()});
+    const std::string unit = figure_unit(kCompare, path);
+    table.rows.push_back({figure_name(key) + (unit.empty() ? "" : fmt::format(" [{}]", unit)),
+                          figure_number(kCompare, path, value),
+                          figure_number(kCompare, path, other),
+                          first && second && *first != 0 ? percent(*second / *first - 1) : "-"});
+  }
+  return html_table(table);
+}
+
+/// Keys that any row has, in order of their first use.
+std::vector<std::string> keys_of(const Json& rows, const char* part) {
+  std::vector<std::string> keys;
+  for (const Json& row : rows) {
+    for (const auto& [key, value] : at(row, {part}).items()) {
+      if (std::find(keys.begin(), keys.end(), key) == keys.end()) {
+        keys.push_back(key);
+      }
+    }
+  }
+  return keys;
+}
+
+std::string points_table(const Json& rows) {
+  const auto changed = keys_of(rows, "changes");
+  const auto figures = keys_of(rows, "figures");
+  Table table{"", {{"point"}}, {}, false};
+  for (const auto& key : changed) {
+    table.columns.push_back({key, false});
+  }
+  for (const auto& path : figures) {
+    table.columns.push_back({figure_heading(kRun, path)});
+  }
+  table.columns.push_back({"status", false});
+  table.columns.push_back({"reason", false});
+  for (const Json& row : rows) {
+    if (table.rows.size() == kMostRows) {
+      break;
+    }
+    std::vector<std::string> cells{text_of(row["point"])};
+    for (const auto& key : changed) {
+      cells.push_back(text_of(at(row, {"changes", key.c_str()})));
+    }
+    for (const auto& path : figures) {
+      cells.push_back(figure_number(kRun, path, at(row, {"figures", path.c_str()})));
+    }
+    cells.push_back(text_at(row, {"status"}));
+    cells.push_back(text_at(row, {"reason"}));
+    table.rows.push_back(std::move(cells));
+  }
+  return html_table(table) + cut_note(rows.size());
+}
+
+/// Words of a command line: blanks inside quotes are part of them, and quotes are kept.
+std::vector<std::string> words_of(const std::string& command) {
+  std::vector<std::string> words;
+  std::string word;
+  char quote = 0;
+  for (const char c : command) {
+    if (c == ' ' && quote == 0) {
+      words.push_back(std::move(word));
+      word.clear();
+      continue;
+    }
+    if (c == '\'' || c == '"') {
+      quote = quote == 0 ? c : quote == c ? '\0' : quote;
+    }
+    word += c;
+  }
+  words.push_back(std::move(word));
+  return words;
+}
+
+/// Where output goes, with how many words follow; "--out=x" is one word.
+struct OutputOption {
+  std::string_view name;
+  int values;
+};
+constexpr std::array kOutputs{
+    OutputOption{"--force", 0},  OutputOption{"--quiet", 0},     OutputOption{"--full", 0},
+    OutputOption{"--report", 1}, OutputOption{"--out", 1},       OutputOption{"--format", 1},
+    OutputOption{"--trace", 1},  OutputOption{"--trace-run", 1}, OutputOption{"--color", 1}};
+
+}  // namespace
+
+std::string answer_table(const Json& result) {
+  const std::string schema = text_at(result, {"schema"});
+  if (schema == "headway.plan/1" && !at(result, {"plans"}).empty()) {
+    return element("h2", "Plans") + plans_table(at(result, {"plans"}));
+  }
+  if (schema == "headway.compare/1") {
+    return element("h2", "Side by side") + sides_table(result);
+  }
+  if (schema == "headway.sweep/1") {
+    return element("h2", "Points") + points_table(at(result, {"rows"}));
+  }
+  return "";
+}
+
+std::string shown_command(const std::string& command) {
+  std::string shown;
+  int skipped = 0;
+  for (const std::string& word : words_of(command)) {
+    const auto* output =
+        std::find_if(kOutputs.begin(), kOutputs.end(), [&](const OutputOption& option) {
+          return word == option.name || word.starts_with(std::string(option.name) + "=");
+        });
+    if (skipped > 0) {
+      --skipped;
+    } else if (output != kOutputs.end()) {
+      skipped = word == output->name ? output->values : 0;
+    } else {
+      const bool rooted = word.starts_with("/") && word.find('/', 1) != std::string::npos;
+      shown += (shown.empty() ? "" : " ") + (rooted ? word.substr(word.rfind('/') + 1) : word);
+    }
+  }
+  return shown;
+}
+
+}  // namespace headway::report
