@@ -59,7 +59,8 @@ struct CollectivePrediction {
              core::non_negative);
     v.figure("error", error, "1", "predicted / published - 1");
     v.part("status", status,
-           "`ok`, `ok-assumed` (inputs were assumed), or `skipped:` and the reason");
+           "how it was computed, not whether it is right: `ok` from what the source states, "
+           "`ok-assumed` (inputs were assumed), or `skipped:` and the reason");
   }
 };
 

@@ -98,7 +98,8 @@ struct RunPrediction {
     v.figure("interval", where_predicted(std::array{low, high}), "1/s", "90 % prediction interval",
              core::non_negative);
     v.part("status", status,
-           "`ok`, `ok-assumed` (inputs were assumed), or `skipped:` and the reason");
+           "how it was computed, not whether it is right: `ok` from what the source states, "
+           "`ok-assumed` (inputs were assumed), or `skipped:` and the reason");
     v.part("framework", run_kind.framework,
            "profile of the software that the row is predicted with");
     v.part("assumed", assumed, "inputs that the source does not state");

@@ -46,6 +46,7 @@ Table predicted_table(const std::vector<GoodputPrediction>& rows) {
                {"5th to 95th percentile"},
                {"exact formula"},
                {"error [%]"},
+               {"interval", false},
                {"status", false},
                {"assumed, and notes", false}},
               {}};
@@ -56,7 +57,8 @@ Table predicted_table(const std::vector<GoodputPrediction>& rows) {
         words.push_back(row.note);
       }
       table.rows.push_back({row.given.id, reported(row.given), share(row.predicted), range(row),
-                            share(row.closed_form), error(row), row.status,
+                            share(row.closed_form), error(row),
+                            row.verdict().empty() ? "-" : row.verdict(), row.status,
                             fmt::format("{}", fmt::join(words, "; "))});
     }
   }
@@ -88,13 +90,14 @@ std::string goodput_csv(const std::vector<GoodputPrediction>& rows) {
                {"interval_low"},
                {"interval_high"},
                {"error"},
+               {"verdict", false},
                {"status", false}},
               {}};
   const auto plain = [](const std::optional<double>& v) { return v ? fmt::format("{}", *v) : ""; };
   for (const auto& row : rows) {
     const auto bound = [&](double v) { return row.predicted ? fmt::format("{}", v) : ""; };
     table.rows.push_back({row.given.id, plain(row.given.reported()), plain(row.predicted),
-                          bound(row.low), bound(row.high), plain(row.error), row.status});
+                          bound(row.low), bound(row.high), plain(row.error), row.verdict(), row.status});
   }
   return to_csv(table);
 }
@@ -105,7 +108,10 @@ Document goodput_document(const std::vector<GoodputPrediction>& rows) {
   document.title = "Published shares of useful time, predicted from what the sources state";
   document.opening = {
       "Each trial simulates 30 days of failures; inputs that a source does not state are drawn "
-      "from published ranges. The reported downtime is one block in which nothing fails."};
+      "from published ranges. The reported downtime is one block in which nothing fails.",
+      "Status says where the inputs come from: 'computed' from what the source states, "
+      "'computed-assumed' with some that were assumed. Whether a prediction holds is in the column "
+      "interval: within the reported range, below or above it."};
   document.tables = {predicted_table(rows), skipped_table(rows)};
   document.closing.emplace_back(kWhereDefined);
   document.closing.push_back(fmt::format(

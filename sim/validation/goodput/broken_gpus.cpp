@@ -9,6 +9,7 @@
 #include "sim/core/error.h"
 #include "sim/core/random.h"
 #include "sim/core/shown_text.h"
+#include "sim/validation/goodput/stated.h"
 
 namespace headway::validation {
 
@@ -16,17 +17,12 @@ namespace {
 
 constexpr std::uint64_t kSeedOfBroken = 1;
 
-bool column_of(const import::CsvTable& table, const std::string& name) {
-  const auto& columns = table.columns();
-  return std::find(columns.begin(), columns.end(), name) != columns.end();
-}
-
 /// A cell that such a case must fill.
 double needed(const import::CsvTable& table,
               std::size_t row,
               const char* column,
               const core::Range& range) {
-  const auto value = column_of(table, column) ? table.number(row, column) : std::optional<double>();
+  const auto value = has_column(table, column) ? table.number(row, column) : std::optional<double>();
   if (!value || !range.contains(*value)) {
     throw core::Error(fmt::format("{}:{}: a case with a broken_share states {}, {}; found '{}'",
                                   table.file(), table.line(row), column, range.words,
@@ -37,7 +33,7 @@ double needed(const import::CsvTable& table,
 
 failures::BrokenReplica replica_of_case(const import::CsvTable& table, std::size_t row) {
   const std::string word =
-      column_of(table, "broken_replica") ? table.text(row, "broken_replica") : "";
+      has_column(table, "broken_replica") ? table.text(row, "broken_replica") : "";
   if (word == "leaves") {
     return failures::BrokenReplica::leaves;
   }
@@ -75,7 +71,7 @@ std::vector<int> drawn_losses(const BrokenGpus& given,
 }  // namespace
 
 std::optional<BrokenGpus> read_broken_gpus(const import::CsvTable& table, std::size_t row) {
-  if (!column_of(table, "broken_share") || !table.number(row, "broken_share")) {
+  if (!has_column(table, "broken_share") || !table.number(row, "broken_share")) {
     return std::nullopt;
   }
   const core::Range share{0, 0.5, true, false, "above 0 and at most 0.5"};

@@ -12,6 +12,7 @@
 #include "sim/core/random.h"
 #include "sim/core/shown_text.h"
 #include "sim/core/statistics.h"
+#include "sim/validation/goodput/stated.h"
 
 namespace headway::validation {
 
@@ -75,25 +76,6 @@ std::vector<std::string> assumed_inputs(const GoodputCase& given) {
   return assumed;
 }
 
-bool has_column(const import::CsvTable& table, std::string_view name) {
-  const auto& columns = table.columns();
-  return std::find(columns.begin(), columns.end(), name) != columns.end();
-}
-
-/// A number of a column that a table need not have, in its range.
-std::optional<double> stated(const import::CsvTable& table,
-                             std::size_t row,
-                             const char* column,
-                             const core::Range& range) {
-  const auto value =
-      has_column(table, column) ? table.number(row, column) : std::optional<double>();
-  if (value && !range.contains(*value)) {
-    throw core::Error(fmt::format("{}:{}: {} '{}' must be {}", table.file(), table.line(row),
-                                  column, core::shortened(table.text(row, column)), range.words));
-  }
-  return value;
-}
-
 /// @throws core::Error naming the cells that a case with `nodes` must fill
 std::optional<GoodputNodes> fleet_of(const import::CsvTable& table, std::size_t row) {
   const core::Range counted{1, 1e6, false, false, "from 1 to 1,000,000"};
@@ -121,6 +103,9 @@ std::optional<GoodputNodes> fleet_of(const import::CsvTable& table, std::size_t 
       stated(table, row, "lemon_factor", {1, 1e6, false, false, "from 1 to 1,000,000"}).value_or(1);
   fleet.cured = stated(table, row, "cured", core::probability).value_or(0);
   fleet.retire_after = static_cast<int>(stated(table, row, "retire_after", spare).value_or(0));
+  if (const auto window = stated(table, row, "retire_window_h", hours)) {
+    fleet.retire_window = *window * 1_h;
+  }
   fleet.loses_work =
       !has_column(table, "loses_work") || table.flag(row, "loses_work").value_or(true);
   return fleet;
@@ -169,6 +154,10 @@ std::string reason_to_skip(const GoodputCase& given, const std::vector<std::stri
     reason += fmt::format(" ({:.3g} leaves {:.3g} min a failure for everything)", *given.reported(),
                           loss / 60);
   }
+  if (given.timed && given.mean_time_to_failure) {
+    const std::string implied = implied_by(*given.timed, *given.mean_time_to_failure);
+    reason += implied.empty() ? "" : "; " + implied;
+  }
   return reason;
 }
 
@@ -210,8 +199,26 @@ GoodputPrediction predict_case(const GoodputCase& given, int threads) {
   if (const auto reported = given.reported()) {
     row.error = *row.predicted / *reported - 1;
   }
-  row.status = row.assumed.empty() ? "ok" : "ok-assumed";
+  row.status = row.assumed.empty() ? "computed" : "computed-assumed";
   return row;
+}
+
+/// What follows from the wall clock of a run, where the case does not state it itself.
+void take_timed_run(const import::CsvTable& table, std::size_t row, GoodputCase& given) {
+  const TimedRun& run = *given.timed;
+  if (!given.reported_low) {
+    given.reported_low = given.reported_high = run.share();
+  }
+  if (!given.interval && run.work) {
+    given.interval = run.interval(*run.work);
+  }
+  const auto& mean = given.mean_time_to_failure;
+  if (mean && given.downtime && *given.downtime >= *mean) {
+    throw core::Error(
+        fmt::format("{}:{}: downtime_s is not shorter than the {:.4g} min from one failure to the "
+                    "next on the wall clock, so the run would never end",
+                    table.file(), table.line(row), mean->si() / 60));
+  }
 }
 
 }  // namespace
@@ -225,6 +232,14 @@ std::optional<bool> GoodputPrediction::agrees() const {
     return std::nullopt;
   }
   return high >= *given.reported_low && (!given.reported_high || low <= *given.reported_high);
+}
+
+std::string GoodputPrediction::verdict() const {
+  const auto agreed = agrees();
+  if (!agreed) {
+    return "";
+  }
+  return *agreed ? "within" : high < *given.reported_low ? "below" : "above";
 }
 
 GoodputCase read_goodput_case(const import::CsvTable& table, std::size_t row) {
@@ -242,6 +257,10 @@ GoodputCase read_goodput_case(const import::CsvTable& table, std::size_t row) {
   given.elastic = stated_after(table, row, "degraded ");
   given.fleet = fleet_of(table, row);
   given.broken = read_broken_gpus(table, row);
+  given.timed = read_timed_run(table, row);
+  if (given.timed) {
+    take_timed_run(table, row, given);
+  }
   return given;
 }
 
@@ -255,6 +274,9 @@ std::vector<std::string> missing_inputs(const GoodputCase& given) {
   }
   if (!given.downtime) {
     missing.emplace_back("downtime_s");
+  }
+  if (given.timed && !given.timed->work) {
+    missing.emplace_back("work_h (the same steps without faults)");
   }
   if (!given.elastic.empty()) {
     missing.push_back(
@@ -304,7 +326,9 @@ campaign::JobModel goodput_job(const GoodputCase& given, std::uint32_t trial) {
   job.step = Seconds(1);
   job.stall = given.stall ? *given.stall : drawn_stall(given, trial);
   job.persist = given.persist.value_or(Seconds(0));
-  const Seconds mu = *given.mean_time_to_failure;
+  // Of a timed run failures are counted on the wall clock, here while it runs.
+  const Seconds mu = given.timed ? *given.mean_time_to_failure - *given.downtime
+                                 : *given.mean_time_to_failure;
   job.interval = given.interval
                      ? *given.interval
                      : std::max(campaign::optimal_interval(job.stall, mu, job.persist), Seconds(1));

@@ -13,6 +13,7 @@
 #include "sim/core/units.h"
 #include "sim/import/csv.h"
 #include "sim/validation/goodput/broken_gpus.h"
+#include "sim/validation/goodput/timed_run.h"
 
 namespace headway::validation {
 
@@ -23,6 +24,7 @@ struct GoodputNodes {
   core::Seconds repair;  ///< mean time of a lost node
   double lemon_share = 0, lemon_factor = 1, cured = 0;
   int retire_after = 0;
+  std::optional<core::Seconds> retire_window;  ///< older failures do not count
   bool loses_work = true;  ///< a failure throws away what came after the last save
 };
 
@@ -40,6 +42,7 @@ struct GoodputCase {
   std::string elastic;
   std::optional<GoodputNodes> fleet;  ///< where the case states `nodes`
   std::optional<BrokenGpus> broken;   ///< where it states `broken_share`
+  std::optional<TimedRun> timed;      ///< where it states `wall_h`
 
   /// The middle of the reported range, or its lower end ("above 0.9").
   [[nodiscard]] std::optional<double> reported() const;
@@ -68,8 +71,11 @@ struct GoodputPrediction {
   std::optional<double> error;
   std::vector<std::string> assumed;  ///< inputs that were drawn or taken
   std::string note;                  ///< why the reported figure is no ETTR, where it is none
-  std::string status;                ///< ok, ok-assumed, skipped:<reason>
+  std::string status;                ///< computed, computed-assumed, skipped:<reason>
 
+  /// Where the interval lies: "within" the reported range, "below" or "above" it; empty where
+  /// `agrees` says nothing.
+  [[nodiscard]] std::string verdict() const;
   /// The interval and the reported range have a value in common; nothing without both, and nothing
   /// where the reported figure is defined in another way (`note`).
   [[nodiscard]] std::optional<bool> agrees() const;
@@ -97,7 +103,9 @@ struct GoodputPrediction {
     v.part("assumed", assumed, "inputs that the source does not state, and what was taken");
     v.part("note", note, "why the reported figure is not an ETTR as defined here");
     v.part("status", status,
-           "`ok`, `ok-assumed` (inputs were assumed), or `skipped:` and the reason");
+           "where its inputs come from, not whether it is right (that is `agrees`): `computed` from "
+           "what the source states, `computed-assumed` (inputs were assumed), or `skipped:` and "
+           "the reason");
   }
 };
 
