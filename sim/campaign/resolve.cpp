@@ -10,6 +10,7 @@
 #include "sim/campaign/saves/resolve_saves.h"
 #include "sim/campaign/saves/simulated_saves.h"
 #include "sim/core/error.h"
+#include "sim/failures/closed_form.h"
 #include "sim/training/unequal/node_kinds.h"
 #include "sim/workload/layout.h"
 #include "sim/workload/trained/trained_parameters.h"
@@ -179,6 +180,22 @@ void assume_tax(const failures::RecoverySpec& spec, ResolvedJob& resolved) {
   }
 }
 
+/// How often a failure finds no warm standby, by Erlang's loss formula: a place among the warm is
+/// taken until the next spare has warmed up.
+void assume_standby(const failures::StandbySpec& standby, ResolvedJob& resolved) {
+  core::PerSecond rate;
+  for (const auto& hazard : resolved.job.hazards) {
+    rate += stops_job(hazard) && hazard.nodes_lost > 0 ? hazard.rate : core::PerSecond(0);
+  }
+  const double cold = failures::erlang_b(rate * standby.warming, standby.nodes);
+  resolved.assumptions.push_back(
+      {"run.recovery.standby", fmt::format("{} warm", standby.nodes),
+       fmt::format("processes run, no state is loaded: whose place a standby takes is not known "
+                   "before; {:.2g} % of the failures of nodes find none that is warm, if each "
+                   "loses one node and cold spares never lack (Erlang's loss formula)",
+                   100 * cold)});
+}
+
 void assume_recovery(const failures::RecoverySpec& spec, ResolvedJob& resolved) {
   const JobModel& job = resolved.job;
   if (job.hazards.empty()) {
@@ -200,6 +217,9 @@ void assume_recovery(const failures::RecoverySpec& spec, ResolvedJob& resolved) 
         {"run.recovery.migration", fmt::format("{:.4g} s", spec.migration->stall.si()),
          "all ranks stand so long after the alarm, only the step under way is lost; the right part "
          "is always left; without a ready spare the job restarts"});
+  }
+  if (spec.standby) {
+    assume_standby(*spec.standby, resolved);
   }
   resolved.assumptions.push_back(
       {"campaign.exposure", "while the job runs or restarts",

@@ -243,7 +243,7 @@ struct CampaignResult {
              "GPU seconds an account, mean over trials; every tick (1 us) of every GPU paid for is "
              "in exactly one, and they add up to wall x all GPUs paid for");
     v.figure("nodes_retired", nodes_retired, "",
-             "nodes that left for good after `run.recovery.retire_after` failures, mean",
+             "nodes that left for good by `run.recovery.retire_after` or `retire_score`, mean",
              core::non_negative);
     v.figure("replicas_hit", replicas_hit, "",
              "blast radius: model replicas that lose a node by a failure that takes nodes, mean; "

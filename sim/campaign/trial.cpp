@@ -22,7 +22,7 @@ TrialResult run_trial(const JobModel& model,
   const core::RunSummary summary = engine.run();
   if (job.gave_up() == GaveUp::no_nodes) {
     throw HardlyEnds(
-        "nodes are retired after run.recovery.retire_after failures, none is left and none comes: "
+        "nodes are retired (run.recovery.retire_after, retire_score), none is left and none comes: "
         "retire later, hold more spares (cluster.spares), or let new nodes take their places "
         "(run.recovery.retired_back)");
   }

@@ -100,6 +100,9 @@ void DrillProcess::stop(Context& c) {
   drained_ = needed;
   replacing_ = needed > 0 || (swaps_gpu(response.blamed) && !response.suspects.empty());
   const std::int64_t had = std::max<std::int64_t>(0, spares_);
+  const auto& standby = setup_.recovery.standby;
+  warm_ = standby && needed > 0 && needed <= std::min<std::int64_t>(had, standby->nodes);
+  in_place_ = in_place_ || warm_;
   const bool tested = waits_for_test(needed, response.right ? in_.effect.nodes_lost : 0);
   // Below zero: nodes that come back are taken at once.
   spares_ -= needed;
@@ -185,7 +188,11 @@ DrillProcess::RestartPart DrillProcess::part(std::size_t stage) const {
   const bool refills = replacing_ && drained_ > 0;
   switch (stage) {
     case 0:
-      return {Account::restart, replacing_ ? r.replacement : Seconds(0), drained(drained_)};
+      return {Account::restart,
+              !replacing_ ? Seconds(0)
+              : warm_     ? r.standby->takeover
+                          : r.replacement,
+              drained(drained_)};
     case 1:
       return {Account::load, refills ? r.refill : Seconds(0), "the spare fills its data cache"};
     case kStart:

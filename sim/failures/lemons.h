@@ -28,6 +28,7 @@ struct Node {
   static constexpr std::uint32_t kGood = 0xffffffffU;
   std::uint32_t lemon = kGood;
   std::uint32_t failures = 0;  ///< counted only where somebody asks
+  std::uint32_t record = 0;    ///< what a score remembers of it, where there is one; 0: nothing
   [[nodiscard]] bool good() const { return lemon == kGood; }
 };
 

@@ -8,66 +8,10 @@
 #include "sim/core/durations.h"
 #include "sim/core/fields.h"
 #include "sim/core/units.h"
+#include "sim/failures/detectors_spec.h"
+#include "sim/failures/spare_spec.h"
 
 namespace headway::failures {
-
-/// A detector that finds less than one fault in a thousand is none.
-inline constexpr core::Range recall_range{1e-3, 1, false, false, "from 0.001 to 1"};
-
-/// A periodic test of all nodes, beside the job.
-struct HealthCheckSpec {
-  core::Seconds every{300};
-  double recall = 1;
-  template <class V>
-  void fields(V& v) {
-    v.required("every", every, "From one test of a node to the next.", core::period);
-    v.optional("recall", recall, "Chance that one test finds a fault that is there.", recall_range);
-  }
-  bool operator==(const HealthCheckSpec&) const = default;
-};
-
-/// Compares ranks with their peers and names the slow one.
-struct StragglerMonitorSpec {
-  core::Seconds window{600};
-  double recall = 1;
-  std::optional<core::Seconds> false_alarm_every;
-  template <class V>
-  void fields(V& v) {
-    v.required("window", window, "How long a part must be slow before the monitor can tell.",
-               core::period);
-    v.optional("recall", recall, "Chance that one window finds a slow part.", recall_range);
-    v.optional("false_alarm_every", false_alarm_every,
-               "Mean time between alarms without a fault, of the whole job; "
-               "absent: none.",
-               core::Range{60, core::kCentury, false, false, "between 1 min and 100 years"});
-  }
-  bool operator==(const StragglerMonitorSpec&) const = default;
-};
-
-/// Who notices what: the first detector that sees a fault ends its detection.
-struct DetectorsSpec {
-  core::Seconds process_exit{5};
-  std::optional<core::Seconds> watchdog;
-  std::optional<core::Seconds> heartbeat;
-  std::optional<HealthCheckSpec> health_check;
-  std::optional<StragglerMonitorSpec> straggler_monitor;
-  template <class V>
-  void fields(V& v) {
-    v.optional("process_exit", process_exit,
-               "A process dies until its launcher knows; sees every fault that "
-               "stops a process.",
-               core::duration);
-    v.optional("watchdog", watchdog,
-               "Timeout of a collective (NCCL's is 600 s in PyTorch); sees "
-               "stops and hangs.",
-               core::some_time);
-    v.optional("heartbeat", heartbeat, "Time without a report until alarm; sees stops and hangs.",
-               core::some_time);
-    v.optional("health_check", health_check, "Periodic tests; see every fault of a part.");
-    v.optional("straggler_monitor", straggler_monitor, "Sees slow GPUs and links.");
-  }
-  bool operator==(const DetectorsSpec&) const = default;
-};
 
 /// What is taken out of the job when a part of it is blamed.
 enum class Eviction { gpu, node, rack, parallel_group };
@@ -171,15 +115,6 @@ struct StepTaxSpec {
   bool operator==(const StepTaxSpec&) const = default;
 };
 
-/// Which of the spares that are ready is taken.
-enum class SpareChoice { first_ready, last_ready, fewest_failures };
-constexpr auto enum_words(SpareChoice) {
-  using E = core::EnumWord<SpareChoice>;
-  return std::array{E{SpareChoice::first_ready, "first_ready"},
-                    E{SpareChoice::last_ready, "last_ready"},
-                    E{SpareChoice::fewest_failures, "fewest_failures"}};
-}
-
 /// What happens between a failure and the first useful step after it.
 struct RecoverySpec {
   static constexpr const char* kCatalogue = "recovery";
@@ -207,7 +142,9 @@ struct RecoverySpec {
   std::optional<StepTaxSpec> step_tax;
   int rack_spares = 0;
   int retire_after = 0;
+  std::optional<RetireScoreSpec> retire_score;
   std::optional<core::Seconds> retired_back;
+  std::optional<StandbySpec> standby;
   SpareChoice spare_choice = SpareChoice::first_ready;
   template <class V>
   void fields(V& v) {
@@ -258,6 +195,8 @@ struct RecoverySpec {
     v.optional("retire_after", retire_after,
                "Failures of one node after which it leaves the machine; 0: never.",
                core::non_negative);
+    v.optional("retire_score", retire_score,
+               "Retires nodes by a score that forgets; beside 'retire_after'. Absent: none.");
     v.optional("retired_back", retired_back,
                "Time until a new node stands in the place of one that was retired; absent: none "
                "does.",
@@ -266,6 +205,8 @@ struct RecoverySpec {
         "spare_choice", spare_choice,
         "Which ready spare is taken: the one that waited longest, the one that came back last, "
         "or one that failed least.");
+    v.optional("standby", standby,
+               "Spares kept warm, with their own takeover time; absent: all spares are cold.");
   }
 
   template <class V>

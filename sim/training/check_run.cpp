@@ -219,6 +219,27 @@ void check_way(const Scenario& s,
   }
 }
 
+/// Spares that are kept warm.
+void check_standby(const Scenario& s, Complaints& complaints) {
+  const auto& r = s.run.recovery;
+  const char* const path = "run.recovery.standby";
+  if (r.standby->nodes > s.cluster.spares) {
+    complaints.add(std::string(path) + ".nodes",
+                   "{} spares are kept warm, but cluster.spares has {}", r.standby->nodes,
+                   s.cluster.spares);
+  }
+  const char* const other = r.rack_spares > 0 ? "rack_spares"
+                            : r.elastic       ? "elastic"
+                            : r.migration     ? "migration"
+                                              : nullptr;
+  if (other != nullptr) {
+    complaints.add(path,
+                   "takeover by a warm standby is a restart of the whole job, and is not modelled "
+                   "beside '{}', which has times of its own; leave out one of the two",
+                   other);
+  }
+}
+
 /// Who may stand where, and what leaves for good.
 void check_spares(const Scenario& s, Complaints& complaints) {
   const auto& r = s.run.recovery;
@@ -240,9 +261,17 @@ void check_spares(const Scenario& s, Complaints& complaints) {
                    "a rack of one node has no other node to stand in for; set 'rack_nodes', the "
                    "nodes of the job in a rack (16 of 18 trays of an NVL72)");
   }
-  if (r.retired_back && r.retire_after == 0) {
+  if (r.retired_back && r.retire_after == 0 && !r.retire_score) {
     complaints.add("run.recovery.retired_back",
                    "no node is retired without 'retire_after', so none comes back");
+  }
+  if (r.retire_score && r.retire_score->window.has_value() == r.retire_score->half_life.has_value()) {
+    complaints.add("run.recovery.retire_score",
+                   "a score forgets failures in one way: write 'window: 7 d' (older ones do not "
+                   "count) or 'half_life: 7 d' (they count half as much each 7 days)");
+  }
+  if (r.standby) {
+    check_standby(s, complaints);
   }
   if (r.step_tax && r.step_tax->exchange_bandwidth &&
       s.parallelism.sharding != workload::Sharding::zero0 &&

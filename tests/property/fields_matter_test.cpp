@@ -285,10 +285,17 @@ void add_recoveries(std::vector<Base>& list) {
           "run.recovery.migration={stall: 30 s, foreseen: 0.5, false_alarm_every: 1 h}",
           "run.recovery.step_tax={coordination: 20 ms, exchange_bandwidth: 1 GB/s}",
           "run.recovery.retire_after=2", "run.recovery.retired_back=2 h",
+          "run.recovery.retire_score={limit: 1.2, half_life: 3 h}",
           "run.recovery.spare_choice=fewest_failures", "run.failures.lemons.cured=0.3",
           "run.recovery.eviction=node", "run.mean_within=0.05", "cluster.spares=3"});
   list.emplace_back("failing.yaml", std::vector<std::string>{"run.recovery.eviction=node",
                                                              "run.recovery.rack_spares=1"});
+  list.emplace_back(
+      "failing.yaml",
+      std::vector<std::string>{"run.recovery.eviction=node", "cluster.spares=3",
+                               "run.recovery.standby={nodes: 1, takeover: 9 s, warming: 1 h}",
+                               "run.recovery.retire_score={limit: 2, window: 2 h}",
+                               "run.recovery.retired_back=3 h"});
   list.emplace_back(
       "failing.yaml",
       std::vector<std::string>{"run.recovery.eviction=gpu",

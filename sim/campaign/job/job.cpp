@@ -33,7 +33,7 @@ bool is_plain(const JobModel& job) {
          job.starved == 1 && job.staging.si() == 0 && recovery.wrong_blame == 0 &&
          recovery.refill.si() == 0 && recovery.moves == 0 && recovery.noticed_earlier.si() == 0 &&
          !recovery.in_process_start && !recovery.peer_load && !recovery.elastic &&
-         !recovery.migration && job.tax.si() == 0;
+         !recovery.migration && !recovery.standby && job.tax.si() == 0;
 }
 
 /// One part whose law starts anew at each failure.

@@ -221,7 +221,7 @@ void JobProcess::join_when_ready(core::Context& context) {
          spares.ready() >= awaiting_.front().slots.size()) {
     const Absence absence = awaiting_.front();
     for (const std::uint64_t slot : absence.slots) {
-      put_in(context, spares.take(), slot);
+      put_in(context, spares.take(context.now()), slot);
     }
     awaiting_.erase(awaiting_.begin());
     context.schedule(ticks_.replacement + preparation(),

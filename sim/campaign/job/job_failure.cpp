@@ -324,6 +324,7 @@ void JobProcess::evict(core::Context& context) {
   if (!replaces) {
     return begin_attempt(context);
   }
+  all_warm_ = !missing_.empty();
   fill_slots(context);
 }
 

@@ -56,7 +56,7 @@ void JobProcess::move(core::Context& context) {
   const Eviction order = eviction_of(strike_, slot_, replayed_, false);
   take_out(context, order);
   for (const std::uint64_t slot : order.slots) {
-    put_in(context, pool_for(slot).take(), slot);
+    put_in(context, pool_for(slot).take(context.now()), slot);
   }
   restart_ = {};
   if (log_ != nullptr) {

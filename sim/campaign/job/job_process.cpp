@@ -20,7 +20,8 @@ JobProcess::JobProcess(const JobModel& model,
       log_(log),
       sampler_(model.hazards, model.seed, trial, kClock),
       slow_(model, ticks.places, times),
-      spares_(model.recovery.spare_choice, static_cast<std::size_t>(racks_of(model))),
+      spares_(model.recovery.spare_choice, static_cast<std::size_t>(racks_of(model)),
+              ticks.standbys),
       shop_(model.recovery.repair_crews),
       history_(model, ticks.archive),
       gaps_(model, ticks.places),
@@ -41,9 +42,11 @@ JobProcess::JobProcess(const JobModel& model,
     spares_.add(initial(spare), Spares::kAnywhere);
   }
   const bool lemons_leave = lemons != nullptr && lemons->model().evict_after > 0;
-  if (lemons_leave || model.recovery.retire_after > 0 ||
+  const auto& score = model.recovery.retire_score;
+  if (lemons_leave || model.recovery.retire_after > 0 || score ||
       model.recovery.spare_choice == failures::SpareChoice::fewest_failures) {
-    counts_ = FailureCounts(nodes());
+    counts_ = FailureCounts(
+        nodes(), score ? std::optional(failures::RetireScore(*score, kClock)) : std::nullopt);
   }
 }
 

@@ -162,7 +162,7 @@ class JobProcess : public core::Process {
 
   // Nodes out, spares in (job_spares.cpp).
   void take_out(core::Context& context, const Eviction& order);
-  void on_repaired(core::Context& context, std::uint64_t node, Spares::Address address);
+  void on_repaired(core::Context& context, std::uint64_t place, Spares::Address address);
   void fill_slots(core::Context& context);
   void put_in(core::Context& context, failures::Node node, std::uint64_t slot);
   [[nodiscard]] SparePool& pool_for(std::uint64_t slot);
@@ -264,14 +264,15 @@ class JobProcess : public core::Process {
   std::vector<Eviction> orders_;
   std::optional<std::uint64_t> stuck_on_;  // slow part whose drive kept a save past the watchdog
   std::vector<std::uint64_t> missing_;     // slots without a node; only while the job waits
-  std::uint64_t returning_ = 0;            // nodes that will be spares again
+  bool all_warm_ = false;                  // and each that was filled, by a warm standby
+  std::uint64_t returning_ = 0;            // nodes that will be spares again:
+  NodesAway away_;
   core::Tick staging_due_ = 0;             // data to be read before the next attempt
   std::optional<Corruption> corruption_;
-  static constexpr std::size_t kNoIncident = static_cast<std::size_t>(-1);
+  static constexpr auto kNoIncident = static_cast<std::size_t>(-1);
   std::size_t handled_ = kNoIncident;  // incident that the job recovers from
 
   std::optional<Cut> cut_;
-
   // Elastic jobs.
   std::uint64_t absent_ = 0;   // replicas that are missing
   std::uint64_t joining_ = 0;  // of them, for which all stand just now

@@ -11,16 +11,6 @@ using failures::Draw;
 
 namespace {
 
-/// A node on its way to the spares, in one word of an event.
-constexpr unsigned kLemonBits = 32;
-std::uint64_t packed(failures::Node node) {
-  return (std::uint64_t{node.failures} << kLemonBits) | node.lemon;
-}
-
-failures::Node unpacked(std::uint64_t word) {
-  return {static_cast<std::uint32_t>(word), static_cast<std::uint32_t>(word >> kLemonBits)};
-}
-
 Tick later(Tick now, Tick by) { return by == core::kEndOfTime ? by : now + by; }
 
 }  // namespace
@@ -33,11 +23,11 @@ void JobProcess::take_out(core::Context& context, const Eviction& order) {
     const bool failed = broken != order.broken.end();
     const failures::Node node = counts_.remove(
         sampler_.lemons() != nullptr ? sampler_.lemons()->remove(slot) : failures::Node{}, slot,
-        failed);
+        failed, now);
     const auto home = home_of(slot);
     if (!failed) {
       send_back(context, node, now + ticks_.retest, home);
-    } else if (retires(node)) {
+    } else if (retires(node) || counts_.scored_out(node, now)) {
       ++result_.retired;
       send_back(context, {}, later(now, ticks_.retired_back), home);
     } else {
@@ -93,13 +83,16 @@ void JobProcess::send_back(core::Context& context,
                            Spares::Address address) {
   if (well < core::kEndOfTime) {
     ++returning_;
-    context.schedule(well - context.now(), message(Notice::repaired, packed(node), address));
+    const std::uint64_t place = away_.put(node);
+    context.schedule(well - context.now(), message(Notice::repaired, place, address));
   }
 }
 
-void JobProcess::on_repaired(core::Context& context, std::uint64_t node, Spares::Address address) {
+void JobProcess::on_repaired(core::Context& context,
+                             std::uint64_t place,
+                             Spares::Address address) {
   --returning_;
-  spares_.add(unpacked(node), address);
+  spares_.add(away_.take(place), address, context.now());
   if (!missing_.empty()) {
     fill_slots(context);
   }
@@ -114,7 +107,8 @@ void JobProcess::fill_slots(core::Context& context) {
     missing_.pop_back();
     SparePool& pool = pool_for(slot);
     if (pool.ready() > 0) {
-      put_in(context, pool.take(), slot);
+      all_warm_ = all_warm_ && pool.warm(context.now()) > 0;
+      put_in(context, pool.take(context.now()), slot);
     } else {
       open.push_back(slot);
     }
@@ -128,7 +122,11 @@ void JobProcess::fill_slots(core::Context& context) {
   }
   if (missing_.empty()) {
     log_stage(Stage::replace, context.now());
-    enter(context, Account::restart, ticks_.replacement, Notice::replaced);
+    if (all_warm_) {
+      restart_.start = ticks_.in_process_start;
+    }
+    enter(context, Account::restart, all_warm_ ? ticks_.takeover : ticks_.replacement,
+          Notice::replaced);
   } else if (phase_ != Account::wait) {
     log_stage(Stage::wait, context.now());
     close_phase(context.now());
@@ -214,10 +212,10 @@ void JobProcess::exchange_rack(core::Context& context, const std::vector<std::ui
     }
   }
   for (const std::uint64_t slot : slots) {
-    put_in(context, spares_.anywhere().take(), slot);
+    put_in(context, spares_.anywhere().take(context.now()), slot);
   }
   for (int spare = 0; spare < model_.recovery.rack_spares; ++spare) {
-    spares_.add(spares_.anywhere().take(), spares_.address_of(rack));
+    spares_.add(spares_.anywhere().take(context.now()), spares_.address_of(rack));
   }
 }
 

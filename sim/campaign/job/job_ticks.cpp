@@ -101,6 +101,11 @@ void set_recovery(const JobRecovery& recovery, const JobModel& job, JobTicks& ti
   if (recovery.retired_back) {
     ticks.retired_back = kClock.to_ticks(*recovery.retired_back);
   }
+  if (recovery.standby) {
+    ticks.takeover = kClock.to_ticks(recovery.standby->takeover);
+    ticks.standbys = {static_cast<std::size_t>(recovery.standby->nodes),
+                      kClock.to_ticks(recovery.standby->warming)};
+  }
   if (recovery.migration) {
     ticks.migration_stall = kClock.to_ticks(recovery.migration->stall);
   }

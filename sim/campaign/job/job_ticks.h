@@ -7,6 +7,7 @@
 
 #include "sim/campaign/job/job.h"
 #include "sim/campaign/job/job_places.h"
+#include "sim/campaign/job/spare_pool.h"
 #include "sim/campaign/saves/attempt.h"
 #include "sim/core/tick.h"
 
@@ -37,7 +38,8 @@ struct JobTicks {
   std::vector<SaveTicks> slow_drives;  ///< by hazard; empty levels where it slows no drive
   core::Tick spacing = 1;              ///< work between saves to storage
   core::Tick archive = 0;              ///< between those that are kept for good; 0: none
-  core::Tick diagnosis = 0, replacement = 0, retest = 0;
+  core::Tick diagnosis = 0, replacement = 0, takeover = 0, retest = 0;
+  WarmSpares standbys;
   core::Tick start = 0, in_process_start = 0, communicators = 0, warm_up = 0;
   std::array<core::Tick, kMostLevels> load{};  ///< by level
   std::optional<core::Tick> peer_load;

@@ -106,6 +106,11 @@ std::optional<GoodputNodes> fleet_of(const import::CsvTable& table, std::size_t 
   if (const auto window = stated(table, row, "retire_window_h", hours)) {
     fleet.retire_window = *window * 1_h;
   }
+  if (fleet.retire_window && fleet.retire_after < 1) {
+    throw core::Error(fmt::format("{}:{}: a case with retire_window_h says after how many failures "
+                                  "in it a node is retired (retire_after)",
+                                  table.file(), table.line(row)));
+  }
   fleet.loses_work =
       !has_column(table, "loses_work") || table.flag(row, "loses_work").value_or(true);
   return fleet;
@@ -311,7 +316,12 @@ void set_fleet(const GoodputCase& given, campaign::JobModel& job) {
   job.spare_nodes = fleet.spares;
   job.end = {.work = fleet.work, .wall = {}};
   job.recovery.repair = fleet.repair;
-  job.recovery.retire_after = fleet.retire_after;
+  if (fleet.retire_window) {
+    job.recovery.retire_score =
+        failures::RetireScoreSpec{static_cast<double>(fleet.retire_after), fleet.retire_window, {}};
+  } else {
+    job.recovery.retire_after = fleet.retire_after;
+  }
   if (!fleet.loses_work) {
     job.recovery.peer_load = Seconds(0);
   }
