@@ -215,7 +215,7 @@ class DrillProcess : public core::Process {
   bool restored_ = false;  // the work is that of a save
   bool silent_ = false;    // the log is
   bool responding_ = false, replacing_ = false, stale_loaded_ = false;
-  bool warm_ = false;  // standbys take all places
+  bool warm_ = false;     // standbys take all places
   bool waiting_ = false;  // for hands, while the job runs
   bool died_waiting_ = false;
   bool tolerated_ = false;  // a slow part that the plan keeps

@@ -30,8 +30,8 @@ class RetireScore {
   core::Tick memory_;  ///< window or half-life
 };
 
-/// Running time until a node that fails at `rate` (exponential) and is out for `repair` each time is
-/// retired by two failures within `window`. A gap is short enough with the chance
+/// Running time until a node that fails at `rate` (exponential) and is out for `repair` each time
+/// is retired by two failures within `window`. A gap is short enough with the chance
 ///     p = 1 - e^(-rate (window - repair)),  0 where repairs outlast the window,
 /// so it takes 1 + 1/p failures in the mean, each 1/rate of running after the last.
 /// @returns infinity where p is 0

@@ -265,7 +265,8 @@ void check_spares(const Scenario& s, Complaints& complaints) {
     complaints.add("run.recovery.retired_back",
                    "no node is retired without 'retire_after', so none comes back");
   }
-  if (r.retire_score && r.retire_score->window.has_value() == r.retire_score->half_life.has_value()) {
+  if (r.retire_score &&
+      r.retire_score->window.has_value() == r.retire_score->half_life.has_value()) {
     complaints.add("run.recovery.retire_score",
                    "a score forgets failures in one way: write 'window: 7 d' (older ones do not "
                    "count) or 'half_life: 7 d' (they count half as much each 7 days)");

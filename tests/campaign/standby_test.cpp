@@ -5,6 +5,7 @@
 #include "sim/campaign/job/spare_pool.h"
 #include "sim/failures/closed_form.h"
 #include "sim/failures/retire_score.h"
+
 #include "tests/campaign/fixture.h"
 
 namespace headway::campaign {
@@ -27,8 +28,8 @@ JobModel with_standbys(int nodes) {
   return model;
 }
 
-// D = 5 + 6 s and R = 15 + 20 + 5 s of the small job, 7 s for the node. A warm standby takes over in
-// 3 s instead of 7, and processes start in place in 2 s instead of 15: 17 s less of restart.
+// D = 5 + 6 s and R = 15 + 20 + 5 s of the small job, 7 s for the node. A warm standby takes over
+// in 3 s instead of 7, and processes start in place in 2 s instead of 15: 17 s less of restart.
 TEST(Standby, TakesOverInItsOwnTime) {
   JobModel cold = with_standbys(1);
   cold.recovery.standby.reset();
@@ -143,8 +144,8 @@ TEST(Retirement, ByAWindowTakesAsLongAsTheFormulaSays) {
   model.hazards = {hazard};
   const TrialResult result = standby_trial(model);
   // p = 1 - e^(-(500 - 100) / 1000) = 0.330: 1,000 (1 + 1 / 0.330) = 4,033 s of running.
-  const Seconds each = failures::mean_time_to_second_in_window(PerSecond(1e-3), Seconds(500),
-                                                               Seconds(100));
+  const Seconds each =
+      failures::mean_time_to_second_in_window(PerSecond(1e-3), Seconds(500), Seconds(100));
   EXPECT_NEAR(each.si(), 1000 * (1 + 1 / -std::expm1(-0.4)), 1e-9);
   double running = 0;
   for (const Account account : {Account::useful, Account::lost}) {

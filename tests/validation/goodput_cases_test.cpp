@@ -123,17 +123,17 @@ TEST(GoodputCases, EveryPublishedCaseHasAStatus) {
   ASSERT_EQ(rows.size(), 42U);
   std::vector<std::string> predicted;
   for (const auto& row : rows) {
-    EXPECT_THAT(row.status, testing::AnyOf("computed", "computed-assumed", testing::StartsWith("skipped:not")));
+    EXPECT_THAT(row.status,
+                testing::AnyOf("computed", "computed-assumed", testing::StartsWith("skipped:not")));
     if (row.predicted) {
       predicted.push_back(row.given.id);
     }
   }
-  EXPECT_THAT(predicted, testing::ElementsAre("G02-rsc1-2k4k", "G03-rsc-12k", "G04-rsc2-100k",
-                                              "G10-fthsdp-sync", "G16-bloom", "G31-airesim",
-                                              "G32-airesim-keep", "G33-airesim-retire-2",
-                                              "G34-airesim-retire-3", "G38-ntp-drop",
-                                              "G39-ntp-narrow", "G40-ntp-power",
-                                              "G41-airesim-2-in-7-d", "G42-airesim-3-in-7-d"));
+  EXPECT_THAT(predicted, testing::ElementsAre(
+                             "G02-rsc1-2k4k", "G03-rsc-12k", "G04-rsc2-100k", "G10-fthsdp-sync",
+                             "G16-bloom", "G31-airesim", "G32-airesim-keep", "G33-airesim-retire-2",
+                             "G34-airesim-retire-3", "G38-ntp-drop", "G39-ntp-narrow",
+                             "G40-ntp-power", "G41-airesim-2-in-7-d", "G42-airesim-3-in-7-d"));
   // What AIReSim's authors report of 4,096 servers in 256 days (30 runs): 6,144 / 9,866 h.
   const auto& airesim = *std::find_if(
       rows.begin(), rows.end(), [](const auto& row) { return row.given.id == "G31-airesim"; });

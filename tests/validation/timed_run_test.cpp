@@ -1,4 +1,5 @@
-// Published wall clocks of runs with faults: what they imply, what is missing, what is then predicted.
+// Published wall clocks of runs with faults: what they imply, what is missing, what is then
+// predicted.
 #include "sim/validation/goodput/timed_run.h"
 
 #include <cmath>
@@ -22,8 +23,8 @@ std::string status_of_timed(const std::string& row) {
 }
 
 // 818 min with a failure an hour of the wall clock are 13.63 failures. If the same 3,000 steps take
-// 405 min at most, a save each 100 of them is one each 13.5 min, and a failure throws away 6.75 min:
-// (818 - 405) / 13.63 - 6.75 = 23.54 min are left for everything between failure and running.
+// 405 min at most, a save each 100 of them is one each 13.5 min, and a failure throws away 6.75
+// min: (818 - 405) / 13.63 - 6.75 = 23.54 min are left for everything between failure and running.
 TEST(TimedRun, LeavesAtLeastSoMuchToEachFailure) {
   TimedRun run;
   run.wall = Seconds(818 * 60);
@@ -57,10 +58,11 @@ TEST(TimedRun, IsRefusedWithWhatIsMissingAndWhatIsImplied) {
 // With the time without faults and the downtime stated it is predicted. Failures each hour of the
 // wall clock and 15 min down leave 45 min of running to each; a save each 13.5 min of work.
 TEST(TimedRun, IsPredictedOnceItSaysEverything) {
-  const auto row = predict_goodput(
-      import::CsvTable(std::string(kTimedHeader) + "a,64,1,,0,0,900,,,s,k,6.75,,13.633333,,3000,100\n",
-                       "cases.csv"),
-      1)[0];
+  const auto row =
+      predict_goodput(import::CsvTable(std::string(kTimedHeader) +
+                                           "a,64,1,,0,0,900,,,s,k,6.75,,13.633333,,3000,100\n",
+                                       "cases.csv"),
+                      1)[0];
   EXPECT_EQ(row.status, "computed");
   EXPECT_NEAR(*row.given.reported_low, 405.0 / 818, 1e-6);
   // tau / ((mu + D) (e^(tau / mu) - 1)),  tau = 13.5, mu = 45, D = 15 min

@@ -267,7 +267,7 @@ class JobProcess : public core::Process {
   bool all_warm_ = false;                  // and each that was filled, by a warm standby
   std::uint64_t returning_ = 0;            // nodes that will be spares again:
   NodesAway away_;
-  core::Tick staging_due_ = 0;             // data to be read before the next attempt
+  core::Tick staging_due_ = 0;  // data to be read before the next attempt
   std::optional<Corruption> corruption_;
   static constexpr auto kNoIncident = static_cast<std::size_t>(-1);
   std::size_t handled_ = kNoIncident;  // incident that the job recovers from

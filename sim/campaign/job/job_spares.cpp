@@ -88,9 +88,7 @@ void JobProcess::send_back(core::Context& context,
   }
 }
 
-void JobProcess::on_repaired(core::Context& context,
-                             std::uint64_t place,
-                             Spares::Address address) {
+void JobProcess::on_repaired(core::Context& context, std::uint64_t place, Spares::Address address) {
   --returning_;
   spares_.add(away_.take(place), address, context.now());
   if (!missing_.empty()) {

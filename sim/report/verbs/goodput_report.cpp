@@ -97,7 +97,8 @@ std::string goodput_csv(const std::vector<GoodputPrediction>& rows) {
   for (const auto& row : rows) {
     const auto bound = [&](double v) { return row.predicted ? fmt::format("{}", v) : ""; };
     table.rows.push_back({row.given.id, plain(row.given.reported()), plain(row.predicted),
-                          bound(row.low), bound(row.high), plain(row.error), row.verdict(), row.status});
+                          bound(row.low), bound(row.high), plain(row.error), row.verdict(),
+                          row.status});
   }
   return to_csv(table);
 }

@@ -22,7 +22,8 @@ double needed(const import::CsvTable& table,
               std::size_t row,
               const char* column,
               const core::Range& range) {
-  const auto value = has_column(table, column) ? table.number(row, column) : std::optional<double>();
+  const auto value =
+      has_column(table, column) ? table.number(row, column) : std::optional<double>();
   if (!value || !range.contains(*value)) {
     throw core::Error(fmt::format("{}:{}: a case with a broken_share states {}, {}; found '{}'",
                                   table.file(), table.line(row), column, range.words,

@@ -107,9 +107,10 @@ std::optional<GoodputNodes> fleet_of(const import::CsvTable& table, std::size_t 
     fleet.retire_window = *window * 1_h;
   }
   if (fleet.retire_window && fleet.retire_after < 1) {
-    throw core::Error(fmt::format("{}:{}: a case with retire_window_h says after how many failures "
-                                  "in it a node is retired (retire_after)",
-                                  table.file(), table.line(row)));
+    throw core::Error(
+        fmt::format("{}:{}: a case with retire_window_h says after how many failures "
+                    "in it a node is retired (retire_after)",
+                    table.file(), table.line(row)));
   }
   fleet.loses_work =
       !has_column(table, "loses_work") || table.flag(row, "loses_work").value_or(true);
@@ -337,8 +338,8 @@ campaign::JobModel goodput_job(const GoodputCase& given, std::uint32_t trial) {
   job.stall = given.stall ? *given.stall : drawn_stall(given, trial);
   job.persist = given.persist.value_or(Seconds(0));
   // Of a timed run failures are counted on the wall clock, here while it runs.
-  const Seconds mu = given.timed ? *given.mean_time_to_failure - *given.downtime
-                                 : *given.mean_time_to_failure;
+  const Seconds mu =
+      given.timed ? *given.mean_time_to_failure - *given.downtime : *given.mean_time_to_failure;
   job.interval = given.interval
                      ? *given.interval
                      : std::max(campaign::optimal_interval(job.stall, mu, job.persist), Seconds(1));

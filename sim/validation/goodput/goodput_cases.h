@@ -102,10 +102,11 @@ struct GoodputPrediction {
            "`interval` and `reported_range` overlap; null without a figure of the same definition");
     v.part("assumed", assumed, "inputs that the source does not state, and what was taken");
     v.part("note", note, "why the reported figure is not an ETTR as defined here");
-    v.part("status", status,
-           "where its inputs come from, not whether it is right (that is `agrees`): `computed` from "
-           "what the source states, `computed-assumed` (inputs were assumed), or `skipped:` and "
-           "the reason");
+    v.part(
+        "status", status,
+        "where its inputs come from, not whether it is right (that is `agrees`): `computed` from "
+        "what the source states, `computed-assumed` (inputs were assumed), or `skipped:` and "
+        "the reason");
   }
 };
 

@@ -83,11 +83,11 @@ std::string implied_by(const TimedRun& run, Seconds mean) {
   const Seconds most = run.work ? *run.work : *run.work_at_most;
   const double lost_half =
       run.loses_work && run.save_steps ? 0.5 * *run.interval(most) / Seconds(kMinute) : 0;
-  std::string text =
-      fmt::format("implied: {:.0f} min are {:.1f} failures; with at most {:.0f} min of work each "
-                  "takes at least {:.1f} min",
-                  run.wall / Seconds(kMinute), run.wall / mean, most / Seconds(kMinute),
-                  *least / Seconds(kMinute));
+  std::string text = fmt::format(
+      "implied: {:.0f} min are {:.1f} failures; with at most {:.0f} min of work each "
+      "takes at least {:.1f} min",
+      run.wall / Seconds(kMinute), run.wall / mean, most / Seconds(kMinute),
+      *least / Seconds(kMinute));
   if (run.loses_work) {
     text += fmt::format(" beside the {:.2f} min of work that it throws away", lost_half);
   } else {

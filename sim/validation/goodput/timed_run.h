@@ -31,13 +31,15 @@ struct TimedRun {
 /// @throws core::Error naming what it has to state beside it, or a bound that says nothing
 std::optional<TimedRun> read_timed_run(const import::CsvTable& table, std::size_t row);
 
-/// Failures come every `mean` of the wall clock, so a run of `wall` has n = wall / mean of them, and
+/// Failures come every `mean` of the wall clock, so a run of `wall` has n = wall / mean of them,
+/// and
 ///     wall = work + n (downtime + lost),  lost = work / (2 x saves), or 0 where none is lost
 /// @returns the least downtime of one failure, with the most work that there can be; nothing where
 ///          no bound is known, or where it is the run's own wall clock
 std::optional<core::Seconds> least_downtime(const TimedRun& run, core::Seconds mean);
 
-/// The same in words, and what it is for a step where failures cost nothing; empty: nothing follows.
+/// The same in words, and what it is for a step where failures cost nothing; empty: nothing
+/// follows.
 std::string implied_by(const TimedRun& run, core::Seconds mean);
 
 }  // namespace headway::validation
