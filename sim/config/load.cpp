@@ -41,6 +41,9 @@ Reading read_into(LoadState& state, Node root, const SpecType& type, void* recor
   }
   resolve(state, root, type);
   apply_set_arguments(state, root, type, SetPhase::after_use);
+  if (&type == find_kind("scenarios")->type) {
+    read_length_file(state, root, type);
+  }
   if (root.kind != Node::Kind::broken) {
     read_record(root, type, record,
                 {reading.marks, reading.sources, reading.standard_errors, state.complaints});

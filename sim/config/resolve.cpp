@@ -11,6 +11,7 @@
 #include "sim/config/writer.h"
 #include "sim/core/read_file.h"
 #include "sim/core/shown_text.h"
+#include "sim/import/document_lengths.h"
 #include "sim/import/hugging_face/hugging_face.h"
 
 namespace headway::config {
@@ -235,6 +236,27 @@ void resolve_record(LoadState& state, Node& node, const SpecType& type) {
   node = std::move(base);
 }
 
+/// The list of lengths that a file has, as a node in the place of the file's name.
+Node load_lengths(LoadState& state, const Node& name, const SpecType& list) {
+  Node broken;
+  broken.kind = Node::Kind::broken;
+  const fs::path path = (name.place.file->folder() / name.text).lexically_normal();
+  const auto text =
+      has_ending(state, name, path, {".csv"}) ? read_named(state, name, path) : std::nullopt;
+  if (!text) {
+    return broken;
+  }
+  try {
+    const auto lengths = import::read_document_lengths(*text, path.string());
+    Node node = to_tree(list, &lengths, name.place);
+    node.stated = path.string();
+    return node;
+  } catch (const core::Error& error) {
+    state.complaints.take(error);
+    return broken;
+  }
+}
+
 void refuse_other_version(const Node& root) {
   const Entry* version = root.find("headway");
   if (version != nullptr && version->value.is_scalar() && version->value.text != "1") {
@@ -285,6 +307,24 @@ void resolve(LoadState& state, Node& node, const SpecType& type) {
       return;
     default:
       return;
+  }
+}
+
+void read_length_file(LoadState& state, Node& root, const SpecType& scenario) {
+  Entry* const training = root.find("training");
+  Entry* const lengths = training != nullptr ? training->value.find("documents") : nullptr;
+  if (lengths == nullptr || !lengths->value.is_scalar() || lengths->value.text.empty()) {
+    return;
+  }
+  for (const Field& part : scenario.fields) {
+    if (part.name == "training") {
+      for (const Field& field : part.type->fields) {
+        if (field.name == "documents") {
+          lengths->value = load_lengths(state, lengths->value, *field.type);
+          return;
+        }
+      }
+    }
   }
 }
 

@@ -35,6 +35,9 @@ Node parse_tree(LoadState& state, SourceFile file, const SpecType& type);
 /// left broken.
 void resolve(LoadState& state, Node& node, const SpecType& type);
 
+/// Reads the file that `training.documents: lengths.csv` names, beside the file that says so.
+void read_length_file(LoadState& state, Node& root, const SpecType& scenario);
+
 /// Lays `over` upon `base`: mappings merge key by key; scalars, lists and mappings with a `use:` of
 /// their own replace what was there.
 void lay_over(Node& base, Node over);

@@ -136,8 +136,13 @@ Json SchemaWriter::value(const SpecType& type, const core::Range& range, bool pa
   switch (type.shape) {
     case Shape::record:
       return reference(record(type, partial));
-    case Shape::list:
-      return {{"type", "array"}, {"items", value(*type.element, range, false)}};
+    case Shape::list: {
+      Json items = {{"type", "array"}, {"items", value(*type.element, range, false)}};
+      // Lengths of documents may stand in a file of their own.
+      return type.element->name == "DocumentLength"
+                 ? any_of({std::move(items), {{"type", "string"}, {"pattern", "\\.csv$"}}})
+                 : items;
+    }
     case Shape::optional:
       return any_of({value(*type.element, range, partial), {{"type", "null"}}});
     case Shape::or_auto:

@@ -224,7 +224,8 @@ struct TrainingSpec {
                core::at_least_one);
     v.optional("documents", documents,
                "Lengths of the documents packed into a sequence, which do not attend to each "
-               "other; empty: a sequence is one document.");
+               "other: a list, or a CSV file beside this one (tokens,share; or one length a line). "
+               "Empty: a sequence is one document.");
     v.optional("images", images, "Images of a sequence; belongs to a model with 'vision'.");
     v.optional("balanced_ranks", balanced_ranks,
                "Sequences are dealt so that all data-parallel ranks have the same work; false: at "
