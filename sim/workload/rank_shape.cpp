@@ -85,6 +85,7 @@ RankShape rank_shape(const ModelSpec& model,
   shape.linear = training.precision;
   shape.wide = wide_format(training.precision);
   shape.scaling = scaling_of(training);
+  shape.nvfp4 = training.nvfp4;
   // Only one scale for all is known before the rows and blocks of a weight have met.
   const bool single = shape.scaling == Scaling::tensor || shape.scaling == Scaling::delayed;
   shape.narrow_gathers = training.framework.narrow_gathers && single && narrow(training.precision);

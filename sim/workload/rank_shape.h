@@ -68,6 +68,7 @@ struct RankShape {
   core::Precision linear = core::Precision::bf16;  ///< operands of the four linear layers
   core::Precision wide = core::Precision::bf16;  ///< attention, logits: never narrower than 16 bits
   Scaling scaling = Scaling::delayed;            ///< of narrow operands
+  std::optional<Nvfp4Spec> nvfp4;                ///< how four bits are made
   bool narrow_gathers = false;                   ///< sharded weights arrive in the narrow format
   double element = 2;                            ///< bytes of an activation between kernels
   double widening = 0;  ///< bytes a weight of layers of making it 16 bits wide for a product

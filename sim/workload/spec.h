@@ -14,6 +14,7 @@
 #include "sim/workload/distillation_spec.h"
 #include "sim/workload/framework_spec.h"
 #include "sim/workload/model_spec.h"
+#include "sim/workload/nvfp4_spec.h"
 #include "sim/workload/preconditioner_spec.h"
 #include "sim/workload/usual_run.h"
 #include "sim/workload/vision_spec.h"
@@ -212,6 +213,7 @@ struct TrainingSpec {
   std::optional<ImagesSpec> images;
   bool balanced_ranks = false;
   core::Precision precision = core::Precision::bf16;
+  std::optional<Nvfp4Spec> nvfp4;
   OptimizerState optimizer_state = OptimizerState::adam_fp32;
   std::optional<PreconditionerSpec> preconditioner;
   FrameworkSpec framework;
@@ -233,6 +235,10 @@ struct TrainingSpec {
     v.optional("precision", precision,
                "Operand format of the matrix products. fp32, tf32: weights, gradients, activations "
                "and messages are fp32 and there is no master copy; attention is not fused.");
+    v.optional(
+        "nvfp4", nvfp4,
+        "With 'precision: nvfp4': scales of whole arrays and transforms of NVIDIA's recipe, as "
+        "traffic; absent: operands are rounded in one pass.");
     v.optional(
         "optimizer_state", optimizer_state,
         "fp32 master weights and: adam_fp32 two fp32 moments, adam_bf16 two bf16 moments, "

@@ -346,6 +346,11 @@ Violations unsupported(const ModelSpec& model,
                        const ParallelismSpec& parallelism) {
   Violations out;
   check_documents(out, training, parallelism);
+  if (training.nvfp4 && training.precision != core::Precision::nvfp4) {
+    add(out, "training.nvfp4",
+        fmt::format("operands are {}, not four bits; write 'precision: nvfp4' or leave 'nvfp4' out",
+                    core::to_word(training.precision)));
+  }
   check_shards(out, parallelism);
   check_recompute(out, model, parallelism);
   if (model.attention == AttentionKind::multi_latent && !model.latent) {

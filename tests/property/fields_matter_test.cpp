@@ -350,6 +350,8 @@ std::vector<Base> bases() {
                                "training.framework.fused_expert_limits=false",
                                "training.framework.fused_permute=false",
                                "training.framework.expert_dispatch=all-to-all"});
+  list.emplace_back("mixture.yaml", std::vector<std::string>{precision + "nvfp4",
+                                                             "training.nvfp4={hadamard: true}"});
   list.emplace_back("mixture.yaml",
                     std::vector<std::string>{"training.framework.grouped_launch=false",
                                              "training.framework.host.launch=100 us"});

@@ -92,6 +92,19 @@ double cast_again_bytes(const Linear& linear) {
   return (linear.scaling == Scaling::row ? 4.0 : 2.0) + narrow_bytes;
 }
 
+/// Four bits by NVIDIA's recipe, both directions at once: the largest element of all, 2; to b bytes
+/// along rows 2 + b; along columns b more, or, where they are turned first, 2 + b in a pass of its
+/// own (its largest element is found in the first). Weights have the same copy both ways, made once
+/// a step, which is not counted, as with delayed scales. Source: NVIDIA/TransformerEngine,
+/// common/hadamard_transform and cast/nvfp4, 2025.
+Kernel nvfp4_cast(const Linear& linear, std::int64_t width) {
+  const double b = operand_bytes(linear.precision);
+  const double bytes = linear.nvfp4->hadamard ? 6 + 2 * b : 4 + 2 * b;
+  Kernel kernel = memory_kernel("cast", bytes * all_elements(linear, width));
+  kernel.launches = linear.launches * (linear.nvfp4->hadamard ? 3 : 2);
+  return kernel;
+}
+
 Kernel cast(const Linear& linear, double bytes, double count) {
   Kernel kernel = memory_kernel("cast", bytes * count);
   kernel.launches = linear.launches * (linear.scaling == Scaling::tensor ? 3 : 1);
@@ -109,6 +122,10 @@ void add_casts(std::vector<Kernel>& kernels, const Linear& linear, std::int64_t 
     kernels.back().launches = 2 * linear.groups;  // scales, then weights, of each matrix
   }
   if (!narrow(linear.precision)) {
+    return;
+  }
+  if (linear.nvfp4) {
+    kernels.push_back(nvfp4_cast(linear, width));
     return;
   }
   if (linear.scaling == Scaling::delayed) {
@@ -235,7 +252,7 @@ GradientTraffic gradient_traffic(const FrameworkSpec& framework, double element,
 std::vector<Kernel> weight_gradient(const Linear& linear, GradientTraffic traffic) {
   const double weights = weights_of(linear);
   std::vector<Kernel> kernels;
-  if (narrow(linear.precision) && linear.scaling != Scaling::delayed) {
+  if (narrow(linear.precision) && linear.scaling != Scaling::delayed && !linear.nvfp4) {
     kernels.push_back(cast(linear, cast_again_bytes(linear),
                            all_elements(linear, linear.inputs + linear.outputs)));
   }
@@ -251,6 +268,7 @@ std::vector<Kernel> weight_gradient(const Linear& linear, GradientTraffic traffi
 
 void set_scaling(const RankShape& shape, Linear& linear) {
   linear.scaling = shape.scaling;
+  linear.nvfp4 = shape.nvfp4;
   linear.widening = shape.widening;
   linear.casts_weights = !shape.narrow_gathers;
 }

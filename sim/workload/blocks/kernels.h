@@ -2,6 +2,7 @@
 // each.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "sim/core/kernel.h"
@@ -21,7 +22,8 @@ struct Linear {
   std::int64_t launches = 1;           ///< of the CPU for each kernel
   Scaling scaling = Scaling::delayed;  ///< of narrow operands
   bool casts_weights = true;  ///< with other scales than delayed: in every pass, for their use
-  double widening = 0;        ///< bytes a weight of making it 16 bits wide before each product
+  std::optional<Nvfp4Spec> nvfp4 = std::nullopt;  ///< how four bits are made
+  double widening = 0;  ///< bytes a weight of making it 16 bits wide before each product
 };
 /// Scales of narrow operands as the software takes them.
 void set_scaling(const RankShape& shape, Linear& linear);
