@@ -45,7 +45,7 @@ bool begins_with_number(std::string_view text) {
   return first != std::string_view::npos && std::isdigit(static_cast<unsigned char>(text[first]));
 }
 
-const char* column_of(const CsvTable& table, const char* name, const char* other) {
+const char* length_column(const CsvTable& table, const char* name, const char* other) {
   const auto& columns = table.columns();
   for (const char* one : {name, other}) {
     if (std::find(columns.begin(), columns.end(), one) != columns.end()) {
@@ -73,8 +73,8 @@ std::vector<workload::DocumentLength> read_document_lengths(std::string_view tex
   const bool listed = begins_with_number(plain.text);
   const CsvTable table(listed ? "tokens\n" + plain.text : plain.text, file);
   const int before = plain.before - (listed ? 1 : 0);
-  const char* const tokens = column_of(table, "tokens", "length");
-  const char* const share = column_of(table, "share", "count");
+  const char* const tokens = length_column(table, "tokens", "length");
+  const char* const share = length_column(table, "share", "count");
   if (tokens == nullptr) {
     throw core::Error(fmt::format(
         "{}: lengths of documents stand in a column 'tokens' (or 'length'), how many there are of "

@@ -11,7 +11,7 @@ namespace headway::workload {
 namespace {
 
 using namespace tests;
-using L = LayerContent;
+using Content = LayerContent;
 
 constexpr int kLength = 8192;
 
@@ -28,7 +28,7 @@ ModelSpec counted_qwen3_next() {
   mixer.key_heads = 16;
   mixer.key_dim = mixer.value_dim = 128;
   model.mixer = mixer;
-  model.layer_pattern = {L::mixer, L::mixer, L::mixer, L::attention};
+  model.layer_pattern = {Content::mixer, Content::mixer, Content::mixer, Content::attention};
   model.moe = ExpertsSpec{512, 10, 1, 512};
   return model;
 }
@@ -47,9 +47,9 @@ ModelSpec counted_nemotron_h() {
   mixer.chunk = 128;
   model.mixer = mixer;
   for (const char letter : std::string("M-M-M-M*-M-M-M-M-M*-M-M-M-M-M*-M-M-M-M-M*-M-M-M-M-M-")) {
-    model.layer_pattern.push_back(letter == 'M'   ? L::mixer_only
-                                  : letter == '*' ? L::attention_only
-                                                  : L::mlp_only);
+    model.layer_pattern.push_back(letter == 'M'   ? Content::mixer_only
+                                  : letter == '*' ? Content::attention_only
+                                                  : Content::mlp_only);
   }
   return model;
 }
