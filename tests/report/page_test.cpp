@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <regex>
 
+#include "sim/report/page/answer_tables.h"
 #include "sim/report/page/charts.h"
 #include "sim/report/page/html.h"
 #include "sim/report/run_json.h"
@@ -281,11 +282,49 @@ TEST(Page, RemediesOfADrillSayHow) {
 TEST(Page, PlansOfTheFrontHaveTheirNumbersAndABrush) {
   Json plan = specimen_result("headway.plan/1");
   plan["plans"].push_back(plan["plans"][0]);
+  Json other = plan["simulated_plans"][0];
+  plan["simulated_plans"][0]["plan"] = 2;
+  other["plan"] = nullptr;  // was simulated, and is not among those that are listed
+  other["pareto"] = false;
+  plan["simulated_plans"].push_back(other);
   const auto chart = charts_of({plan, "p.json"})[1];
-  EXPECT_EQ(chart.specification["data"]["values"][1]["plan"], 2);
+  const Json& points = chart.specification["data"]["values"];
+  EXPECT_EQ(points[0]["plan"], 2);
+  EXPECT_TRUE(points[1]["plan"].is_null());
+  EXPECT_EQ(points[1]["point"], 2);
+  EXPECT_EQ(points[1]["front"], "not in the table");
   EXPECT_EQ(chart.specification["params"][0]["select"], "interval");
   EXPECT_THAT(page_of(plan), HasSubstr("<div data-list=\"plans\">"));
   EXPECT_THAT(page_of(plan), testing::ContainsRegex("<th[^>]*>plan</th>"));
+}
+
+TEST(Page, OfAComparisonSaysWhatWasReadAndWithWhichSeeds) {
+  Json both = specimen_result("headway.compare/1");
+  both["a"]["digest"] = "0a1b";
+  both["a"]["seed"] = 7;
+  both["a"]["resolved"] = "name: One\n";
+  both["b"]["resolved"] = "name: Other\n";
+  const std::string page = page_of(both);
+  EXPECT_THAT(page, HasSubstr("A 0a1b, seed 7"));
+  EXPECT_THAT(page, HasSubstr("A: The scenario as it was read"));
+  EXPECT_THAT(page, HasSubstr("<pre>name: Other"));
+  EXPECT_THAT(page, HasSubstr("step [s]"));
+}
+
+TEST(Page, CommandIsThatOfTheResultAlone) {
+  EXPECT_EQ(shown_command("headway run /a/b/s.yaml --set 'x=1 /c/d' --report /a/r.html --force"),
+            "headway run s.yaml --set 'x=1 /c/d'");
+  EXPECT_EQ(shown_command("headway run s.yaml --out=r.json --trials 5"),
+            "headway run s.yaml --trials 5");
+  EXPECT_EQ(shown_command("from /a/b/r.json"), "from r.json");
+}
+
+TEST(Page, AMissingHeatMapSaysWhy) {
+  Json run = full_result();
+  run["pictures"]["cables"] = nullptr;
+  run["pictures"]["cables_why"] = "no switch of this fabric is above the leaves";
+  EXPECT_THAT(page_of(run), HasSubstr("There is no heat map of the cables between leaves and spines: "
+                                      "no switch of this fabric is above the leaves."));
 }
 
 // The legend names what the front is of.
@@ -293,6 +332,7 @@ TEST(Page, ThePlansOnTheFrontAreTold) {
   Json plan = specimen_result("headway.plan/1");
   plan["beside"] = Json::array();
   plan["plans"][0]["name"] = "tensor 2, pipeline 1, micro batch 4";
+  plan["simulated_plans"][0]["plan"] = 1;
   const auto front = [&] { return charts_of({plan, "r.json"})[1].specification; };
   EXPECT_EQ(front()["encoding"]["color"]["title"], "front of time and money");
   EXPECT_THAT(front()["data"]["values"][0]["what"].get<std::string>(),

@@ -32,7 +32,8 @@ TEST(SweepChart, NumbersAreAnAxisInOrder) {
   EXPECT_EQ(chart["data"]["values"][1]["axis 1"], 16);
   EXPECT_EQ(chart["encoding"]["x"]["type"], "quantitative");
   EXPECT_EQ(chart["encoding"]["x"]["title"], "cluster.nodes");
-  EXPECT_EQ(chart["encoding"]["y"]["title"], "step.mfu");
+  EXPECT_EQ(chart["encoding"]["y"]["title"], "MFU [%]");
+  EXPECT_DOUBLE_EQ(chart["data"]["values"][0]["figure"], 100 * 0.4);
   EXPECT_EQ(chart["encoding"]["color"]["title"], "parallelism.tensor");
 }
 

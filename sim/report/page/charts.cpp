@@ -32,15 +32,20 @@ Json simulated_layouts(const Json& result) {
     if (!one["days"].is_number() || !one["usd"].is_number()) {
       continue;
     }
-    const bool listed = one["plan"].is_number();
+    const Json& plans = at(result, {"plans"});
+    const auto place = static_cast<std::size_t>(number_at(one, {"plan"}).value_or(0));
+    const bool listed = place >= 1 && place <= plans.size();
     std::string words = text_at(one, {"layout"});
     for (const std::string& more :
          {text_at(one, {"machine"}), fmt::format("{} nodes", text_of(one["nodes"]))}) {
       words += more.empty() ? "" : ", " + more;
     }
+    if (listed) {
+      words = fmt::format("{}. {}", place, text_at(plans[place - 1], {"name"}));
+    }
     points.push_back({{"point", points.size() + 1},
                       {"plan", one["plan"]},
-                      {"what", listed ? fmt::format("{}. {}", text_of(one["plan"]), words) : words},
+                      {"what", words},
                       {"days", one["days"]},
                       {"dollars", one["usd"]},
                       {"front", one["pareto"] == true ? "on it"
