@@ -69,8 +69,8 @@ void add_campaign(const training::Scenario& setting,
   }
   const auto run = [&](const training::Scenario& s, bool advice) {
     const auto placed = training::check(with_layout(s, plan.layout), options.marks);
-    return campaign::simulate_campaign(
-        placed, plan.step, {.threads = threads, .advice = advice, .progress = count});
+    return campaign::simulate_campaign(placed, plan.step,
+                                       {.threads = threads, .advice = advice, .progress = count});
   };
   if (!setting.search.spares) {
     plan.campaign = run(setting, false);

@@ -340,11 +340,10 @@ SimulatedSetting search_setting(const training::Scenario& scenario,
   const auto simulated = simulate(std::move(entries), options, progress, rejected);
   result.simulated += std::ssize(simulated);
   auto plans = plans_of(simulated, options);
-  tbb::parallel_for(std::size_t{0}, plans.size(),
-                    [&](std::size_t i) {
-                      add_campaign(scenario, options, threads, plans[i],
-                                   [&look](std::size_t, std::size_t) { look(); });
-                    });
+  tbb::parallel_for(std::size_t{0}, plans.size(), [&](std::size_t i) {
+    add_campaign(scenario, options, threads, plans[i],
+                 [&look](std::size_t, std::size_t) { look(); });
+  });
   std::ranges::move(simulated_points(simulated, plans, options.limits),
                     std::back_inserter(result.points));
   std::ranges::move(plans, std::back_inserter(result.plans));

@@ -132,7 +132,7 @@ struct Verification {
 /// Any layout that was simulated, in figures that a chart of all of them needs.
 struct SimulatedPoint {
   Setting setting;
-  std::int64_t gpus = 1;  ///< nodes x GPUs of a node
+  std::int64_t gpus = 1;             ///< nodes x GPUs of a node
   workload::ParallelismSpec layout;  ///< with `data` resolved
   core::Seconds step;
   /// Medians, where the scenario has `run.until`, and prices: of its own campaign, or in proportion
@@ -144,9 +144,9 @@ struct SimulatedPoint {
 struct PlanResult {
   std::vector<Plan> plans;  ///< best first; equals in the order of settings, then of the space
   std::vector<Rejection> rejected;
-  std::int64_t enumerated = 0;  ///< layouts of the space
-  std::int64_t estimated = 0;   ///< of these, timed whole by the analytic tier
-  std::int64_t simulated = 0;   ///< and simulated
+  std::int64_t enumerated = 0;         ///< layouts of the space
+  std::int64_t estimated = 0;          ///< of these, timed whole by the analytic tier
+  std::int64_t simulated = 0;          ///< and simulated
   std::vector<SimulatedPoint> points;  ///< those within the limits, of a setting the fastest first
   Verification verification;
   Searched searched;  ///< what was varied, and what was held

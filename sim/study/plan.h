@@ -129,9 +129,10 @@ struct SimulatedPlan {
     v.figure("step_s", step, "s", "its step, simulated", core::positive);
     v.figure("days", days, "d", "median wall clock; null without `run.until`");
     v.figure("usd", usd, "USD", "median cost; null without prices");
-    v.part("own_run", own_run,
-           "whether its run was simulated; else days and dollars are those of the fastest layout on "
-           "the same GPUs in proportion to the step");
+    v.part(
+        "own_run", own_run,
+        "whether its run was simulated; else days and dollars are those of the fastest layout on "
+        "the same GPUs in proportion to the step");
     v.part("pareto", pareto, "as in `plans`; no layout but these is judged");
   }
 };

@@ -81,11 +81,11 @@ std::string memory_reason(const training::MemoryResult& memory) {
                        core::number(memory.host_capacity / 1_GiB));
   }
   const core::Bytes more = memory.peak - memory.capacity;
-  return fmt::format("stage {} needs {} GiB of memory, {} more than the {} GiB of a GPU",
-                     memory.peak_stage, core::number(memory.peak / 1_GiB),
-                     more < 1_GiB ? core::number(more / 1_MiB) + " MiB"
-                                  : core::number(more / 1_GiB) + " GiB",
-                     core::number(memory.capacity / 1_GiB));
+  return fmt::format(
+      "stage {} needs {} GiB of memory, {} more than the {} GiB of a GPU", memory.peak_stage,
+      core::number(memory.peak / 1_GiB),
+      more < 1_GiB ? core::number(more / 1_MiB) + " MiB" : core::number(more / 1_GiB) + " GiB",
+      core::number(memory.capacity / 1_GiB));
 }
 
 /// The interval of a step knows what was compared before, and the report says it.

@@ -91,7 +91,7 @@ struct Pictures {
   training::Timeline timeline;
   training::Streams streams;
   std::optional<training::LinkMap> cables;  ///< where there are switches above the leaves
-  std::string cables_why;  ///< why there are none; empty where there are
+  std::string cables_why;                   ///< why there are none; empty where there are
   std::vector<training::LinkLoad> loads;
   std::vector<training::MemoryByKind> stage_memory;
   std::string scenario;                                ///< resolved, as YAML

@@ -323,8 +323,9 @@ TEST(Page, AMissingHeatMapSaysWhy) {
   Json run = full_result();
   run["pictures"]["cables"] = nullptr;
   run["pictures"]["cables_why"] = "no switch of this fabric is above the leaves";
-  EXPECT_THAT(page_of(run), HasSubstr("There is no heat map of the cables between leaves and spines: "
-                                      "no switch of this fabric is above the leaves."));
+  EXPECT_THAT(page_of(run),
+              HasSubstr("There is no heat map of the cables between leaves and spines: "
+                        "no switch of this fabric is above the leaves."));
 }
 
 // The legend names what the front is of.

@@ -56,14 +56,16 @@ TEST(Verdicts, OfAComparisonSayWhoIsSlower) {
   EXPECT_EQ(with(5), "A step takes 25.0 % longer on B (New) than on A (Old).");
   EXPECT_EQ(with(10), "A step takes 2.50 times as long on B (New) as on A (Old).");
   EXPECT_EQ(with(4), "A step takes as long on A (Old) as on B (New).");
-  // Fewer GPUs that are as fast: the step alone would say that nothing is won. 30 / 40 and 2.5 M / 1 M.
+  // Fewer GPUs that are as fast: the step alone would say that nothing is won. 30 / 40 and 2.5 M /
+  // 1 M.
   report.a.wall_days = 40;
   report.b.wall_days = 30;
   report.a.usd = 1e6;
   report.b.usd = 2.5e6;
-  EXPECT_EQ(with(4),
-            "A step takes as long on A (Old) as on B (New). The run of B takes 25.0 % less time and "
-            "costs 2.50 times as much.");
+  EXPECT_EQ(
+      with(4),
+      "A step takes as long on A (Old) as on B (New). The run of B takes 25.0 % less time and "
+      "costs 2.50 times as much.");
   report.a.wall_days = report.b.wall_days = report.a.usd = report.b.usd = std::nullopt;
   report.mixtures.resize(4);
   EXPECT_THAT(with(4), EndsWith(" They differ in nothing that moves a figure."));

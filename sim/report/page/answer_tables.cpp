@@ -20,9 +20,9 @@ constexpr std::size_t kMostRows = 400;
 constexpr const char* kRun = "headway.run/1";
 
 std::string cut_note(std::size_t rows) {
-  return rows > kMostRows ? element("p", fmt::format("{} more rows are in the result's file.",
-                                                     rows - kMostRows))
-                          : "";
+  return rows > kMostRows
+             ? element("p", fmt::format("{} more rows are in the result's file.", rows - kMostRows))
+             : "";
 }
 
 /// What a plan has under one heading; where no plan has it, the column is left out.

@@ -107,9 +107,10 @@ void add_drill(const Json& result, std::vector<Chart>& charts) {
   spec["mark"]["filled"] = true;
   spec["mark"]["size"] = 80;
   spec["encoding"] = {
-      {"x", axis("seconds", "quantitative", "time after the fault, logarithmic",
-                 {{"scale", {{"type", "symlog"}}},
-                  {"axis", {{"values", {0, 1, 10, 60, 600, 3600, 36000}}, {"labelExpr", kTimes}}}})},
+      {"x",
+       axis("seconds", "quantitative", "time after the fault, logarithmic",
+            {{"scale", {{"type", "symlog"}}},
+             {"axis", {{"values", {0, 1, 10, 60, 600, 3600, 36000}}, {"labelExpr", kTimes}}}})},
       {"y", axis("layer", "nominal", "", {{"sort", nullptr}})},
       {"color", axis("moment", "nominal", "")},
       {"tooltip", Json::array({axis("text", "nominal", "what"),

@@ -40,10 +40,8 @@ constexpr std::array kNames{Words{"step.time_s", "step"},
                             Words{"usd_per_million_tokens", "cost of a million tokens"}};
 
 /// Parts of a distribution, which end its path.
-constexpr std::array kSpread{Words{".p50", ", median"},
-                             Words{".p5", ", 5th percentile"},
-                             Words{".p95", ", 95th percentile"},
-                             Words{".mean", ", mean"}};
+constexpr std::array kSpread{Words{".p50", ", median"}, Words{".p5", ", 5th percentile"},
+                             Words{".p95", ", 95th percentile"}, Words{".mean", ", mean"}};
 
 /// The unit of the field list; empty where it has none, or the path is of no figure.
 std::string_view unit_of(std::string_view schema, std::string_view path) {
@@ -86,8 +84,7 @@ double figure_factor(std::string_view schema, std::string_view path) {
 
 std::string figure_number(std::string_view schema, std::string_view path, const Json& value) {
   const double factor = figure_factor(schema, path);
-  return factor == 1 || !value.is_number() ? text_of(value)
-                                           : number(factor * value.get<double>());
+  return factor == 1 || !value.is_number() ? text_of(value) : number(factor * value.get<double>());
 }
 
 std::string figure_text(std::string_view schema, std::string_view path, const Json& value) {

@@ -120,8 +120,9 @@ class Section {
         from += fmt::format(", {} {}", word, digest);
       }
     }
-    return html + element("p", escaped(from) + "<br>" + element("code", escaped(shown_command(command_))),
-                          {{"class", "soft"}});
+    return html +
+           element("p", escaped(from) + "<br>" + element("code", escaped(shown_command(command_))),
+                   {{"class", "soft"}});
   }
 
   [[nodiscard]] std::string tiles() const {
@@ -168,9 +169,10 @@ class Section {
                      {{"class", "soft"}});
     }
     if (const std::string why = text({"pictures", "cables_why"}); !why.empty()) {
-      html += element("p", escaped(fmt::format("There is no heat map of the cables between leaves "
-                                               "and spines: {}.",
-                                               why)),
+      html += element("p",
+                      escaped(fmt::format("There is no heat map of the cables between leaves "
+                                          "and spines: {}.",
+                                          why)),
                       {{"class", "soft"}});
     }
     std::string charts;
@@ -275,8 +277,7 @@ class Section {
   /// The list that the verb was asked for: it is seen without a click, where no table of fewer
   /// columns stands above it.
   [[nodiscard]] bool is_answer(const std::string& key) const {
-    return key == "timeline" ||
-           (key == "rows" && text({"schema"}).starts_with("headway.validate"));
+    return key == "timeline" || (key == "rows" && text({"schema"}).starts_with("headway.validate"));
   }
 
   [[nodiscard]] std::string tables() const {

@@ -27,8 +27,7 @@ std::string field_of(std::size_t place) { return fmt::format("axis {}", place + 
 Json points_of(const Json& rows, const std::string& best, std::vector<std::string>& axes) {
   Json values = Json::array();
   for (const Json& row : rows) {
-    const Json figure =
-        times(at(row, {"figures"}).value(best, Json()), figure_factor(kRun, best));
+    const Json figure = times(at(row, {"figures"}).value(best, Json()), figure_factor(kRun, best));
     Json point = {{"point", row["point"]}, {"figure", figure}, {"status", row["status"]}};
     for (const auto& [key, value] : row["changes"].items()) {
       const auto known = std::find(axes.begin(), axes.end(), key);
@@ -67,7 +66,8 @@ void add_sweep(const Json& result, std::vector<Chart>& charts) {
   spec["mark"]["point"] = numeric;
   spec["height"] = 300;
   const Json near = {{"scale", {{"zero", false}}}};
-  Json told = Json::array({axis("point", "nominal", "point"), axis("figure", "quantitative", figure_heading(kRun, best)),
+  Json told = Json::array({axis("point", "nominal", "point"),
+                           axis("figure", "quantitative", figure_heading(kRun, best)),
                            axis("status", "nominal", "status")});
   Json lines = Json::array();
   for (std::size_t i = 0; i < axes.size(); ++i) {

@@ -168,7 +168,8 @@ Table reasons_table(const SweepReport& report) {
   std::map<std::pair<std::string, std::string>, int> counts;
   for (const SweepRow& row : report.rows) {
     if (!row.reason.empty()) {
-      ++counts[{std::string(core::to_word(row.status)), core::shortened(row.reason, kLongestReason)}];
+      ++counts[{std::string(core::to_word(row.status)),
+                core::shortened(row.reason, kLongestReason)}];
     }
   }
   Table table{"Points that did not work", {{"points"}, {"status", false}, {"reason", false}}, {}};

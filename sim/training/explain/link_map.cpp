@@ -96,7 +96,8 @@ std::string why_no_link_map(const network::Fabric& fabric) {
     return "no switch of this fabric is above the leaves";
   }
   if (fabric.pooled()) {
-    return "adaptive routing fills all cables of a leaf evenly, and no leaf here sends more upwards "
+    return "adaptive routing fills all cables of a leaf evenly, and no leaf here sends more "
+           "upwards "
            "than they carry, so that they are never the limit and are not simulated";
   }
   return "no transfer of the step goes above its leaf";
