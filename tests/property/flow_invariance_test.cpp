@@ -1,7 +1,9 @@
 // What must not change a result: names of things. What every solve must keep: the rates of a full
 // one.
 #include <gtest/gtest.h>
+#include <map>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "sim/network/flow/engine.h"
@@ -68,6 +70,68 @@ TEST(Tracing, ChangesNoTickNoAccountAndNoEvent) {
     EXPECT_EQ(plain.events, traced.events);
     for (std::size_t actor = 0; actor < plain.actor_activity.size(); ++actor) {
       EXPECT_EQ(plain.actor_activity[actor].values, traced.actor_activity[actor].values);
+    }
+  }
+}
+
+/// The ranks of each node also meet among themselves at some places of their programs, up to three
+/// times in a row; then some of them are slower.
+void add_meetings(Problem& problem, std::uint64_t seed) {
+  testing::Draw draw(seed);
+  std::map<std::uint32_t, std::uint32_t> meeting_of;  // by the group of the node
+  const auto slot = static_cast<std::uint32_t>(problem.actors.front().groups.size());
+  const core::Tick delay = core::Tick{1000} * draw.below(4) * draw.below(1000);
+  for (Actor& actor : problem.actors) {
+    const auto next = static_cast<std::uint32_t>(problem.groups.size());
+    const auto [meeting, is_new] = meeting_of.try_emplace(actor.groups.front(), next);
+    if (is_new) {
+      problem.groups.push_back({0, delay, static_cast<std::uint32_t>(problem.flows.size()), 0,
+                                core::Activity::tensor, 0, 1});
+    }
+    ++problem.groups[meeting->second].need;
+    actor.groups.push_back(meeting->second);
+  }
+  const Program before = problem.programs[0];
+  std::vector<std::uint32_t> meetings;
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    meetings.push_back(draw.chance(40) ? 1 + draw.below(3) : 0);
+  }
+  for (Program& program : problem.programs) {
+    Program with;
+    for (std::size_t i = 0; i < program.size(); ++i) {
+      for (std::uint32_t m = 0; m < meetings[i]; ++m) {
+        with.insert(with.end(),
+                    {{StepCode::compute, core::Activity::compute, 0, 0, 3000 + 7 * core::Tick{m}},
+                     {StepCode::arrive, core::Activity::other, 0, slot, 0},
+                     {StepCode::wait, core::Activity::other, 0, slot, 0}});
+      }
+      with.push_back(program[i]);
+    }
+    program = std::move(with);
+  }
+}
+
+// Who tells others ahead of the clock, and who does what it does alike with others, does it at the
+// ticks of a run in which every arrival has its own event (a traced one).
+TEST(Tracing, ChangesNothingOfMeetings) {
+  for (std::uint64_t seed = 0; seed < 600; ++seed) {
+    SCOPED_TRACE(seed);
+    Problem problem = testing::RandomProblem(seed).build();
+    add_meetings(problem, seed);
+    RunOptions options{false, false, false, false};
+    options.paths = true;
+    const RunResult plain = run(problem, options);
+    options.trace = true;
+    const RunResult traced = run(problem, options);
+    ASSERT_EQ(plain.actor_end, traced.actor_end);
+    ASSERT_EQ(plain.end, traced.end);
+    ASSERT_EQ(plain.event_digest, traced.event_digest);
+    ASSERT_EQ(plain.result_digest, traced.result_digest);
+    ASSERT_EQ(plain.events, traced.events);
+    ASSERT_EQ(plain.link_bytes, traced.link_bytes);
+    for (std::size_t actor = 0; actor < plain.actor_activity.size(); ++actor) {
+      ASSERT_EQ(plain.actor_activity[actor].values, traced.actor_activity[actor].values);
+      ASSERT_EQ(plain.paths[actor].times.values, traced.paths[actor].times.values);
     }
   }
 }

@@ -12,7 +12,8 @@ namespace headway::network {
 namespace {
 
 constexpr std::uint64_t kGroupKind = 3;
-constexpr std::uint32_t kTicksUntold = 1U << 13;  ///< some 0.03 s apart
+constexpr std::uint32_t kTicksUntold = 1U << 13;   ///< some 0.03 s apart
+constexpr std::size_t kAdvancesUntold = 1U << 13;  ///< likewise
 
 CompiledPrograms checked(const Problem& problem, CompiledPrograms programs) {
   check_problem(problem, programs);
@@ -66,7 +67,7 @@ void Engine::set_up_actors() {
     state.slowdown_ppm = static_cast<std::int32_t>(actor.slowdown_ppm);
     state.multiplicity = actor.multiplicity;
     for (const std::uint32_t group : actor.groups) {
-      slots_.push_back({group, false, 0, 0});
+      slots_.push_back({group, false, false, 0, 0});
     }
     counters_.resize(counters_.size() + programs_.depth[actor.program], 0);
   }
@@ -171,10 +172,18 @@ bool Engine::run_until(core::Tick stop) {
     queue_.schedule(change_entity_, stop_);
   }
   may_run_ahead_ = stop_ == kNever && next_change_ == changes_.size();
+  tells_ahead_ = may_run_ahead_ && watched_ == kNone && !options_.trace && !options_.transfers;
+  if (tells_ahead_) {
+    find_meetings();
+    find_teams();
+  }
+  if (options_.progress) {
+    options_.progress(share_run());
+  }
   if (!started_) {
     start();
   }
-  for (std::uint32_t ticks = 0; live_ > 0 && next_tick(); ++ticks) {
+  for (std::uint32_t ticks = 1; live_ > 0 && next_tick(); ++ticks) {
     if (ticks % kTicksUntold == 0 && options_.progress) {
       options_.progress(share_run());
     }
@@ -184,6 +193,14 @@ bool Engine::run_until(core::Tick stop) {
     }
   }
   return live_ == 0;
+}
+
+/// Now and then, where much is done between two ticks; looking at all actors takes little of that.
+void Engine::tell_progress() {
+  if (options_.progress && ++untold_ >= std::max(kAdvancesUntold, 16 * actors_.size())) {
+    untold_ = 0;
+    options_.progress(share_run());
+  }
 }
 
 /// The mean over all actors of how far they are in their programs.
@@ -264,7 +281,7 @@ void Engine::settle() {
     if (!completions_.empty()) {
       const std::uint32_t group = completions_.back();
       completions_.pop_back();
-      complete(group);
+      complete(group, now_, powers_);
     } else if (!woken_.empty()) {
       const std::uint32_t actor = woken_.back();
       woken_.pop_back();
@@ -289,12 +306,11 @@ void Engine::solve() {
                 "incremental and full rates differ at tick {}", now_);
 }
 
-core::Tick Engine::after(core::Tick delay) const {
-  core::Tick sum = 0;
-  if (__builtin_add_overflow(now_, delay, &sum)) {
+core::Tick Engine::sum(core::Tick tick, core::Tick delay) {
+  if (__builtin_add_overflow(tick, delay, &tick)) {
     throw core::Infeasible(kPastTheClock);
   }
-  return sum;
+  return tick;
 }
 
 }  // namespace headway::network

@@ -65,13 +65,14 @@ class Engine {
     std::uint32_t multiplicity = 1;
     std::int32_t slowdown_ppm = 0;
     bool blocked = false;
-    bool ahead = false;             ///< its event ends what it did ahead of the clock
-    core::Tick since = 0;           ///< when its compute or wait began
-    std::uint64_t start_power = 0;  ///< digest factor of `since`
+    bool ahead = false;    ///< its event ends what it did ahead of the clock
+    core::Tick since = 0;  ///< its own clock: when its compute or wait began, or the last one ended
+    TickPowers powers;     ///< of `since`
   };
   struct Slot {
     std::uint32_t group = 0;
-    bool alone = false;  ///< nobody else takes part in the group, and it has no flows
+    bool alone = false;    ///< nobody else takes part in the group, and it has no flows
+    bool meeting = false;  ///< the group has no flows, and whoever arrives there waits at once
     std::uint64_t arrived = 0, waited = 0;
   };
   struct alignas(64) GroupState {
@@ -111,12 +112,21 @@ class Engine {
     std::uint64_t number = 0;
   };
 
+  /// Who does the same at the same ticks: one actor, or a team of several (engine_teams.cpp).
+  struct Crew {
+    std::uint64_t entities = 0;      ///< sum of their scrambled entities
+    std::uint64_t multiplicity = 0;  ///< of all together
+    std::uint32_t actors = 1;
+    std::uint32_t first = 0;  ///< of a team: its slice of team_members_, in rising order
+  };
+
   /// An actor's own clock while it runs ahead.
   class Ahead {
    public:
     core::Tick tick = 0;
-    TickPowers powers;         ///< of `tick`
-    std::uint32_t entity = 0;  ///< whose event would be due at `tick`
+    TickPowers powers;           ///< of `tick`
+    std::uint64_t entities = 0;  ///< sum of the scrambled entities whose events are due at `tick`
+    std::uint32_t events = 0;    ///< how many these are; 0: they are counted
     /// Few durations come again and again.
     const TickPowers& powers_of(core::Tick ticks);
 
@@ -135,10 +145,14 @@ class Engine {
   void set_up_changes();
   void choose_watched();
   void find_private_slots();
+  void find_meetings();
+  void find_teams();
+  void add_team(const std::vector<std::uint32_t>& members);
 
   void start();
   bool next_tick();
   void pause(core::Tick tick);
+  void tell_progress();
   [[nodiscard]] double share_run() const;
   void adopt_actors(const Engine& before, const std::vector<std::uint32_t>& from);
   void adopt_groups(const Engine& before, const std::vector<std::uint32_t>& from);
@@ -148,6 +162,7 @@ class Engine {
   void adopt_due(const Engine& before, std::uint32_t old_entity, std::uint32_t entity);
   void begin_tick(core::Tick tick);
   void prefetch(std::size_t index) const;
+  void prefetch_waiter(std::uint32_t group) const;
   void apply(std::uint32_t entity);
   void apply_changes();
   void settle();
@@ -157,28 +172,54 @@ class Engine {
   bool step(std::uint32_t actor, ActorState& state);
   bool run_ahead(std::uint32_t actor, ActorState& state);
   [[nodiscard]] bool alone_for_long(const ActorState& state) const;
-  void compute_ahead(std::uint32_t actor, ActorState& state);
-  bool transfer_ahead(std::uint32_t actor, ActorState& state);
-  void pass_ahead(core::Tick ticks, std::uint32_t entity);
+  void compute_ahead(std::uint32_t actor, ActorState& state, const Crew& crew);
+  bool transfer_ahead(std::uint32_t actor, ActorState& state, const Crew& crew);
+  void pass_transfer(std::uint32_t actor, ActorState& state, const Crew& crew);
+  void pass_ahead(core::Tick ticks, std::uint64_t entities, std::uint32_t events);
+  void count_ahead();
+  bool arrive_ahead(std::uint32_t actor, ActorState& state);
+  void meet(std::uint32_t actor, ActorState& state);
+  void run_in_step(std::uint32_t team);
+  void share_steps(const Crew& team, const core::ByActivity<core::Tick>& before);
+  void stop_ahead(std::uint32_t actor, ActorState& state);
+  [[nodiscard]] TickPowers powers_at(core::Tick tick);
   void trace_ahead(std::uint32_t actor, std::uint32_t first, core::Tick begin);
   void end_busy(std::uint32_t actor);
   bool begin_compute(std::uint32_t actor, ActorState& state, const Instruction& instruction);
   void end_compute(std::uint32_t actor);
-  bool begin_wait(std::uint32_t actor, ActorState& state, const Instruction& instruction);
-  void end_wait(std::uint32_t actor, const GroupState& group, const Instance& instance);
+  void block(std::uint32_t actor,
+             ActorState& state,
+             GroupState& group,
+             core::Tick tick,
+             const TickPowers& powers);
+  bool begin_wait(std::uint32_t actor,
+                  ActorState& state,
+                  core::Tick tick,
+                  const TickPowers& powers);
+  void end_wait(std::uint32_t actor,
+                const GroupState& group,
+                const Instance& instance,
+                core::Tick tick,
+                const TickPowers& powers);
   void end_actor(std::uint32_t actor);
-  void arrive(std::uint32_t actor, Slot& slot);
-  void book(std::uint32_t actor, core::Activity activity, core::Tick ticks);
-  [[nodiscard]] core::Tick after(core::Tick delay) const;
+  bool join(std::uint32_t actor, std::uint32_t group, std::uint64_t number, core::Tick tick);
+  void arrive(std::uint32_t actor, Slot& slot, core::Tick tick);
+  void book(std::uint32_t actor, core::Activity activity, core::Tick ticks) {
+    activity_[actor][activity] += ticks;
+  }
+  [[nodiscard]] core::Tick after(core::Tick delay) const { return sum(now_, delay); }
+  static core::Tick sum(core::Tick tick, core::Tick delay);
 
-  Instance& instance(std::uint32_t group, std::uint64_t number);
+  Instance& instance(std::uint32_t group, std::uint64_t number) {
+    return instances_[group * instances_per_group_ + (number & (instances_per_group_ - 1))];
+  }
   [[nodiscard]] core::ByActivity<core::Tick>& path_of(const Instance& instance) {
     return instance_paths_[static_cast<std::size_t>(&instance - instances_.data())];
   }
   void grow_instances();
   void launch(std::uint32_t group);
   void timer(std::uint32_t group);
-  void complete(std::uint32_t group);
+  void complete(std::uint32_t group, core::Tick tick, const TickPowers& powers);
   void start_flow(std::uint32_t flow);
   void flow_event(std::uint32_t flow);
   void end_flow(std::uint32_t flow);
@@ -218,6 +259,9 @@ class Engine {
   LargeVector<GroupState> groups_;
   LargeVector<Instance> instances_;  // instances_per_group_ a group, by number modulo that
   std::uint64_t instances_per_group_ = 2;
+  std::vector<Crew> teams_;
+  std::vector<std::uint32_t> team_members_;
+  std::vector<std::uint32_t> team_of_group_;  // kNone: those who meet there are no team
   LargeVector<FlowState> flows_;
   LargeVector<Int128> volumes_;      // per flow
   std::vector<LinkChange> changes_;  // by tick
@@ -229,6 +273,7 @@ class Engine {
   TickPowers powers_;
   Ahead ahead_;
   bool may_run_ahead_ = false;  // not while it has to stop, or links change, at a tick to come
+  bool tells_ahead_ = false;    // arrivals, too: not where somebody looks in between
   std::vector<std::uint32_t> batch_, woken_, completions_;
   std::size_t live_ = 0;  // actors not ended and groups in flight
   std::uint64_t events_ = 0, skipped_events_ = 0;
@@ -243,6 +288,7 @@ class Engine {
   /// Of each of instances_: what lies behind its last arrival; likewise.
   std::vector<core::ByActivity<core::Tick>> instance_paths_;
   std::uint64_t ends_known_ = 0;
+  std::size_t untold_ = 0;  // advances since progress was told
   bool check_solves_ = false;
   std::uint32_t watched_ = kNone;  // the actor whose outermost loop PeriodSkipper watches
   bool new_iteration_ = false;

@@ -25,13 +25,10 @@ core::Tick slowed(core::Tick ticks, std::int64_t ppm) {
   return static_cast<core::Tick>(scaled / kMillion);
 }
 
-void Engine::book(std::uint32_t actor, core::Activity activity, core::Tick ticks) {
-  activity_[actor][activity] += ticks;
-}
-
 void Engine::advance(std::uint32_t actor) {
+  tell_progress();
   ActorState& state = actors_[actor];
-  while (state.pc != state.end) {
+  while (state.pc != state.end || state.since > now_) {
     if (may_run_ahead_ && !run_ahead(actor, state)) {
       return;
     }
@@ -50,11 +47,11 @@ bool Engine::step(std::uint32_t actor, ActorState& state) {
       return begin_compute(actor, state, instruction);
     case StepCode::arrive:
       record_arrival(actor, state, now_);
-      arrive(actor, slots_[state.first_slot + instruction.slot]);
+      arrive(actor, slots_[state.first_slot + instruction.slot], now_);
       ++state.pc;
       return true;
     case StepCode::wait:
-      return begin_wait(actor, state, instruction);
+      return begin_wait(actor, state, now_, powers_);
     case StepCode::loop:
       counters_[state.first_counter + instruction.depth] = instruction.ticks;
       state.pc = instruction.ticks > 0 ? state.pc + 1 : instruction.target;
@@ -78,18 +75,21 @@ bool Engine::begin_compute(std::uint32_t actor, ActorState& state, const Instruc
     return true;
   }
   state.since = now_;
-  state.start_power = powers_.start;
+  state.powers = powers_;
   queue_.schedule(actor_entity(actor), after(ticks));
   return false;
 }
 
 /// The event of an actor: it is done with a compute, or with all it could do on its own.
 void Engine::end_busy(std::uint32_t actor) {
-  if (!actors_[actor].ahead) {
+  ActorState& state = actors_[actor];
+  if (state.ahead) {
+    state.ahead = false;
+  } else {
     end_compute(actor);
-    return;
   }
-  actors_[actor].ahead = false;
+  state.since = now_;
+  state.powers = powers_;
   woken_.push_back(actor);
 }
 
@@ -98,49 +98,67 @@ void Engine::end_compute(std::uint32_t actor) {
   const Instruction& instruction = programs_.code[state.pc];
   book(actor, instruction.activity, now_ - state.since);
   extend_path(actor, instruction, now_ - state.since);
-  result_sum_ += state.multiplicity * instruction.key * state.start_power * powers_.end;
+  result_sum_ += state.multiplicity * instruction.key * state.powers.start * powers_.end;
   if (options_.trace) {
     const auto index = state.pc - programs_.first[problem_.actors[actor].program];
     trace_.push_back({actor, index, state.since, now_, state.since, actor, 1});
   }
   ++state.pc;
-  woken_.push_back(actor);
 }
 
-bool Engine::begin_wait(std::uint32_t actor, ActorState& state, const Instruction& instruction) {
-  Slot& slot = slots_[state.first_slot + instruction.slot];
+/// @param tick  the actor's own, with its powers. @returns false if the actor is blocked now
+bool Engine::begin_wait(std::uint32_t actor,
+                        ActorState& state,
+                        core::Tick tick,
+                        const TickPowers& powers) {
+  Slot& slot = slots_[state.first_slot + programs_.code[state.pc].slot];
   GroupState& group = groups_[slot.group];
   if (slot.waited < group.completed) {
     ++slot.waited;
     ++state.pc;
     return true;
   }
-  // INVARIANT: an actor passed its wait for every earlier instance, so this one is number
-  // `completed`.
-  state.since = now_;
-  state.start_power = powers_.start;
-  state.blocked = true;
-  state.next_waiter = group.waiters;
-  group.waiters = actor;
+  block(actor, state, group, tick, powers);
   return false;
 }
 
-void Engine::end_wait(std::uint32_t actor, const GroupState& group, const Instance& instance) {
+/// INVARIANT: an actor passed its wait for every earlier instance, so this one is number
+/// `completed`.
+void Engine::block(std::uint32_t actor,
+                   ActorState& state,
+                   GroupState& group,
+                   core::Tick tick,
+                   const TickPowers& powers) {
+  state.since = tick;
+  state.powers = powers;
+  state.blocked = true;
+  state.next_waiter = group.waiters;
+  group.waiters = actor;
+}
+
+/// Who began to wait at a later tick of its own did not have to.
+void Engine::end_wait(std::uint32_t actor,
+                      const GroupState& group,
+                      const Instance& instance,
+                      core::Tick tick,
+                      const TickPowers& powers) {
   ActorState& state = actors_[actor];
   const Instruction& instruction = programs_.code[state.pc];
   ++slots_[state.first_slot + instruction.slot].waited;
-  if (now_ > state.since) {
+  if (tick > state.since) {
     const core::Tick until_launch = std::max<core::Tick>(0, instance.latest - state.since);
     book(actor, group.waiting, until_launch);
-    book(actor, group.activity, now_ - state.since - until_launch);
-    result_sum_ += state.multiplicity * instruction.key * state.start_power * powers_.end;
+    book(actor, group.activity, tick - state.since - until_launch);
+    result_sum_ += state.multiplicity * instruction.key * state.powers.start * powers.end;
     if (options_.trace) {
       record_wait(actor, state, instance);
     }
     if (options_.paths) {
       paths_[actor] = {path_of(instance), ++ends_known_};
-      paths_[actor].times[group.activity] += now_ - instance.latest;
+      paths_[actor].times[group.activity] += tick - instance.latest;
     }
+    state.since = tick;
+    state.powers = powers;
   }
   state.blocked = false;
   ++state.pc;

@@ -38,7 +38,7 @@ void Engine::adopt_actors(const Engine& before, const std::vector<std::uint32_t>
     state.pc = old.pc;
     state.blocked = old.blocked;
     state.since = old.since;
-    state.start_power = old.start_power;
+    state.powers = old.powers;
     for (std::size_t slot = 0; slot < problem_.actors[a].groups.size(); ++slot) {
       const Slot& counts = before.slots_[old.first_slot + slot];
       slots_[state.first_slot + slot].arrived = counts.arrived;

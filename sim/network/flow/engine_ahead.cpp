@@ -1,10 +1,12 @@
 // What an actor does on its own: computes, and transfers in which nobody else takes part. Nothing
 // of it can touch another actor, so it is done at once, ahead of the clock, with one event at its
 // end in place of one a step. Ticks, digests, bookings and trace are those of the steps one by one.
+//
+// Where nobody looks in between, an actor goes further: it tells groups when it will arrive, and
+// stops only where it waits for an answer that is not known (engine_teams.cpp).
 #include <algorithm>
 
 #include "sim/core/error.h"
-#include "sim/core/infeasible.h"
 #include "sim/network/flow/engine.h"
 
 namespace headway::network {
@@ -29,43 +31,62 @@ const TickPowers& Engine::Ahead::powers_of(core::Tick ticks) {
   return known.powers;
 }
 
-/// Lets the local clock go on by `ticks` > 0. @param entity  whose event would end this
-void Engine::pass_ahead(core::Tick ticks, std::uint32_t entity) {
-  if (ahead_.tick > now_) {  // what ended here has no event of its own
-    ++events_;
-    event_sum_ += scramble(ahead_.entity) * ahead_.powers.start;
+/// What ended at the local tick has no event of its own.
+void Engine::count_ahead() {
+  events_ += ahead_.events;
+  event_sum_ += ahead_.entities * ahead_.powers.start;
+  ahead_.events = 0;
+  ahead_.entities = 0;
+}
+
+/// @param tick  now or later
+TickPowers Engine::powers_at(core::Tick tick) {
+  if (tick == now_) {
+    return powers_;
   }
-  if (__builtin_add_overflow(ahead_.tick, ticks, &ahead_.tick)) {
-    throw core::Infeasible(kPastTheClock);
+  if (tick == ahead_.tick) {
+    return ahead_.powers;
   }
+  const TickPowers& step = ahead_.powers_of(tick - now_);
+  return {powers_.start * step.start, powers_.end * step.end};
+}
+
+/// Lets the local clock go on by `ticks` > 0. @param entities  whose events would end this: the sum
+/// of their scrambled numbers
+void Engine::pass_ahead(core::Tick ticks, std::uint64_t entities, std::uint32_t events) {
+  count_ahead();
+  ahead_.tick = sum(ahead_.tick, ticks);
   const TickPowers& step = ahead_.powers_of(ticks);
   ahead_.powers.start *= step.start;
   ahead_.powers.end *= step.end;
-  ahead_.entity = entity;
+  ahead_.entities = entities;
+  ahead_.events = events;
 }
 
-void Engine::compute_ahead(std::uint32_t actor, ActorState& state) {
+void Engine::compute_ahead(std::uint32_t actor, ActorState& state, const Crew& crew) {
   const Instruction& instruction = programs_.code[state.pc];
-  const core::Tick ticks = slowed(instruction.ticks, state.slowdown_ppm);
+  const core::Tick ticks =
+      state.slowdown_ppm == 0 ? instruction.ticks : slowed(instruction.ticks, state.slowdown_ppm);
   if (ticks > 0) {
     const std::uint64_t start_power = ahead_.powers.start;
-    pass_ahead(ticks, actor_entity(actor));
-    result_sum_ += state.multiplicity * instruction.key * start_power * ahead_.powers.end;
+    pass_ahead(ticks, crew.entities, crew.actors);
+    result_sum_ += crew.multiplicity * instruction.key * start_power * ahead_.powers.end;
     book(actor, instruction.activity, ticks);
     extend_path(actor, instruction, ticks);
   }
   ++state.pc;
 }
 
-/// An arrival and the wait for it. @returns false if other instances are still on their way
-bool Engine::transfer_ahead(std::uint32_t actor, ActorState& state) {
+/// A transfer in which nobody but the actor takes part. @returns false if other instances are still
+/// on their way
+bool Engine::transfer_ahead(std::uint32_t actor, ActorState& state, const Crew& crew) {
   const Instruction& arrival = programs_.code[state.pc];
   Slot& slot = slots_[state.first_slot + arrival.slot];
-  if (!slot.alone || state.pc + 1 == state.end) {
+  if (state.pc + 1 == state.end) {
     return false;
   }
   const Instruction& wait = programs_.code[state.pc + 1];
-  GroupState& group = groups_[slot.group];
+  const GroupState& group = groups_[slot.group];
   if (wait.code != StepCode::wait || wait.slot != arrival.slot || slot.arrived != group.completed ||
       slot.waited != group.completed) {
     return false;
@@ -73,12 +94,19 @@ bool Engine::transfer_ahead(std::uint32_t actor, ActorState& state) {
   record_arrival(actor, state, ahead_.tick);
   ++slot.arrived;
   ++slot.waited;
-  ++group.completed;
-  ++state.pc;
+  pass_transfer(actor, state, crew);
+  return true;
+}
+
+/// An arrival of all who take part, and the wait for it.
+void Engine::pass_transfer(std::uint32_t actor, ActorState& state, const Crew& crew) {
+  const Instruction& wait = programs_.code[state.pc + 1];
+  const std::uint32_t index = slots_[state.first_slot + wait.slot].group;
+  GroupState& group = groups_[index];
   const std::uint64_t start_power = ahead_.powers.start;
   if (group.until_flows > 0) {
-    pass_ahead(group.until_flows, group_entity(slot.group));
-    result_sum_ += state.multiplicity * wait.key * start_power * ahead_.powers.end;
+    pass_ahead(group.until_flows, scramble(group_entity(index)), 1);
+    result_sum_ += crew.multiplicity * wait.key * start_power * ahead_.powers.end;
     book(actor, group.activity, group.until_flows);
     if (options_.paths) {
       paths_[actor].times[group.activity] += group.until_flows;
@@ -87,7 +115,20 @@ bool Engine::transfer_ahead(std::uint32_t actor, ActorState& state) {
   }
   result_sum_ += group.key * start_power * ahead_.powers.end;
   end_ = std::max(end_, ahead_.tick);
-  record_completion(slot.group, ahead_.tick);
+  ++group.completed;
+  record_completion(index, ahead_.tick);
+  state.pc += 2;
+}
+
+/// An arrival that is told to others. @returns false if it has to be at its own tick: the launch
+/// is an event of its own only where something lies between it and the first byte
+bool Engine::arrive_ahead(std::uint32_t actor, ActorState& state) {
+  Slot& slot = slots_[state.first_slot + programs_.code[state.pc].slot];
+  const GroupState& group = groups_[slot.group];
+  if (group.until_flows <= 0 || slot.arrived - group.completed >= instances_per_group_) {
+    return false;
+  }
+  arrive(actor, slot, ahead_.tick);
   ++state.pc;
   return true;
 }
@@ -114,23 +155,47 @@ bool Engine::alone_for_long(const ActorState& state) const {
   return state.pc + 1 != state.end && (here[1].code == StepCode::compute || alone(here[1]));
 }
 
-/// Runs all that concerns nobody else. @returns false if that took time: the actor goes on at its
-/// end
+/// Schedules where the actor goes on. The event is its own, whoever would have had it, so it is not
+/// counted twice.
+void Engine::stop_ahead(std::uint32_t actor, ActorState& state) {
+  count_ahead();
+  --events_;
+  event_sum_ -= scramble(actor_entity(actor)) * ahead_.powers.start;
+  state.ahead = true;
+  queue_.schedule(actor_entity(actor), ahead_.tick);
+}
+
+/// Runs all that concerns nobody else, or that others can be told. @returns false if the actor goes
+/// on later: at the end of what it did, or of what it waits for
 bool Engine::run_ahead(std::uint32_t actor, ActorState& state) {
-  if (!alone_for_long(state)) {
+  if (!tells_ahead_ && !alone_for_long(state)) {
     return true;
   }
-  ahead_.tick = now_;
-  ahead_.powers = powers_;
+  ahead_.tick = state.since;
+  ahead_.powers = state.powers;
+  const Crew alone{scramble(actor_entity(actor)), state.multiplicity};
   bool more = true;
   std::uint32_t traced = state.pc;  // up to here, and up to this tick
   core::Tick traced_until = now_;
   while (more && state.pc != state.end) {
     const Instruction& instruction = programs_.code[state.pc];
     if (instruction.code == StepCode::compute) {
-      compute_ahead(actor, state);
+      compute_ahead(actor, state, alone);
     } else if (instruction.code == StepCode::arrive) {
-      more = transfer_ahead(actor, state);
+      const Slot& slot = slots_[state.first_slot + instruction.slot];
+      if (slot.alone && transfer_ahead(actor, state, alone)) {
+        continue;
+      }
+      if (tells_ahead_ && slot.meeting) {
+        meet(actor, state);  // it goes on when all have come
+        return false;
+      }
+      more = tells_ahead_ && arrive_ahead(actor, state);
+    } else if (instruction.code == StepCode::wait && tells_ahead_) {
+      if (!begin_wait(actor, state, ahead_.tick, ahead_.powers)) {
+        count_ahead();
+        return false;
+      }
     } else if (instruction.code == StepCode::wait ||
                (actor == watched_ && instruction.depth == 0)) {
       more = false;  // the watched loop turns at its own tick
@@ -145,10 +210,7 @@ bool Engine::run_ahead(std::uint32_t actor, ActorState& state) {
   if (ahead_.tick == now_) {
     return true;
   }
-  // The event at the end is the actor's, whoever would have had it.
-  event_sum_ += (scramble(ahead_.entity) - scramble(actor_entity(actor))) * ahead_.powers.start;
-  state.ahead = true;
-  queue_.schedule(actor_entity(actor), ahead_.tick);
+  stop_ahead(actor, state);
   return false;
 }
 

@@ -6,9 +6,23 @@ namespace headway::network {
 namespace {
 
 // Events ahead at which the states themselves are fetched, what these name, and what that names.
-constexpr std::size_t kFarLook = 12, kNearLook = 8, kLastLook = 4;
+constexpr std::size_t kFarLook = 12, kNearLook = 8, kLastLook = 4, kWaiterLook = 2;
 
 }  // namespace
+
+/// What an actor touches when it goes on behind its wait.
+void Engine::prefetch_waiter(std::uint32_t group) const {
+  const std::uint32_t waiter = groups_[group].waiters;
+  if (waiter == kNone) {
+    return;
+  }
+  __builtin_prefetch(&slots_[actors_[waiter].first_slot], 1);
+  __builtin_prefetch(&activity_[waiter], 1);
+  if (options_.paths) {
+    __builtin_prefetch(&paths_[waiter], 1);
+    __builtin_prefetch(&paths_[waiter].order, 1);
+  }
+}
 
 /// @param index  of the event of batch_ that comes next
 void Engine::prefetch(std::size_t index) const {
@@ -38,6 +52,14 @@ void Engine::prefetch(std::size_t index) const {
     } else if (entity < change_entity_) {
       __builtin_prefetch(&groups_[flows_[entity - first_flow_].group], 1);
       solver_.prefetch_loads(entity - first_flow_);
+    }
+  }
+  if (index + kWaiterLook < batch_.size()) {
+    const std::uint32_t entity = batch_[index + kWaiterLook];
+    if (entity >= first_flow_ && entity < change_entity_) {
+      prefetch_waiter(flows_[entity - first_flow_].group);
+    } else if (entity >= first_group_ && entity < first_flow_) {
+      prefetch_waiter(entity - first_group_);
     }
   }
   if (index + kLastLook < batch_.size()) {

@@ -8,10 +8,6 @@
 
 namespace headway::network {
 
-Engine::Instance& Engine::instance(std::uint32_t group, std::uint64_t number) {
-  return instances_[group * instances_per_group_ + (number & (instances_per_group_ - 1))];
-}
-
 /// Some actor runs further ahead than there is room for: twice the room for every group.
 void Engine::grow_instances() {
   const std::uint64_t old = instances_per_group_;
@@ -31,36 +27,42 @@ void Engine::grow_instances() {
   instances_per_group_ *= 2;
 }
 
-void Engine::arrive(std::uint32_t actor, Slot& slot) {
-  const std::uint64_t number = slot.arrived++;
-  GroupState& group = groups_[slot.group];
+/// @param tick  the actor's own. @returns whether all have come and the instance is next
+bool Engine::join(std::uint32_t actor, std::uint32_t index, std::uint64_t number, core::Tick tick) {
+  const GroupState& group = groups_[index];
   while (number - group.completed >= instances_per_group_) {
     grow_instances();
   }
-  Instance& next = instance(slot.group, number);
+  Instance& next = instance(index, number);
   // Of arrivals at one tick the first actor by number counts, whatever the order of work.
-  if (next.arrivals == 0 || now_ > next.latest || actor < next.last_arriver) {
+  if (next.arrivals == 0 || tick > next.latest ||
+      (tick == next.latest && actor < next.last_arriver)) {
+    next.latest = tick;
     next.last_arriver = actor;
     if (options_.paths) {
       path_of(next) = paths_[actor].times;
     }
   }
-  next.latest = now_;
-  if (++next.arrivals == group.need && number == group.completed) {
+  return ++next.arrivals == group.need && number == group.completed;
+}
+
+void Engine::arrive(std::uint32_t actor, Slot& slot, core::Tick tick) {
+  if (join(actor, slot.group, slot.arrived++, tick)) {
     launch(slot.group);
   }
 }
 
+/// At the tick of its last arrival, which may have been told ahead of the clock.
 void Engine::launch(std::uint32_t index) {
   GroupState& group = groups_[index];
   ++live_;
-  group.launched = now_;
-  group.launch_power = powers_.start;
+  group.launched = std::max(now_, instance(index, group.completed).latest);
+  group.launch_power = powers_at(group.launched).start;
   group.flows_left = group.flows;
   if (group.until_flows == 0) {
     timer(index);
   } else if (group.until_flows != kMixedLatency) {
-    queue_.schedule(group_entity(index), after(group.until_flows));
+    queue_.schedule(group_entity(index), sum(group.launched, group.until_flows));
   } else {
     for (std::uint32_t flow = group.first_flow; flow < group.first_flow + group.flows; ++flow) {
       const core::Tick wait = problem_.groups[index].delay + problem_.flows[flow].latency;
@@ -84,19 +86,19 @@ void Engine::timer(std::uint32_t index) {
   }
 }
 
-void Engine::complete(std::uint32_t index) {
+void Engine::complete(std::uint32_t index, core::Tick tick, const TickPowers& powers) {
   GroupState& group = groups_[index];
-  result_sum_ += group.key * group.launch_power * powers_.end;
-  end_ = std::max(end_, now_);
+  result_sum_ += group.key * group.launch_power * powers.end;
+  end_ = std::max(end_, tick);
   --live_;
   Instance& finished = instance(index, group.completed);
   for (std::uint32_t actor = std::exchange(group.waiters, kNone); actor != kNone;) {
     const std::uint32_t next = actors_[actor].next_waiter;
-    end_wait(actor, group, finished);
+    end_wait(actor, group, finished, tick, powers);
     actor = next;
   }
   finished = Instance{};
-  record_completion(index, now_);
+  record_completion(index, tick);
   ++group.completed;
   if (instance(index, group.completed).arrivals == group.need) {
     launch(index);

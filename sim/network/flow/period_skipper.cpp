@@ -214,12 +214,13 @@ void PeriodSkipper::jump_sums(std::int64_t periods) {
 
 void PeriodSkipper::jump_actors(std::int64_t periods) {
   const core::Tick shift = periods * period_;
-  const std::uint64_t power = tick_powers(shift).start;
+  const TickPowers powers = tick_powers(shift);
   for (std::size_t a = 0; a < engine_.actors_.size(); ++a) {
     Engine::ActorState& now = engine_.actors_[a];
     if (moved(reference_.actors[a].since, now.since)) {
       now.since += shift;
-      now.start_power *= power;
+      now.powers.start *= powers.start;
+      now.powers.end *= powers.end;
     }
     if (engine_.programs_.depth[engine_.problem_.actors[a].program] > 0) {
       std::int64_t& counter = engine_.counters_[now.first_counter];

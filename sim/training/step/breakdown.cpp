@@ -1,6 +1,8 @@
 #include "sim/training/step/breakdown.h"
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
 namespace headway::training {
 
@@ -32,16 +34,18 @@ std::vector<std::int64_t> slowdowns_of_classes(const LoweredStep& lowered,
   return slowdowns;
 }
 
-/// Moves what the CPU adds to the computations of a program, each of which runs once.
-void book_launches(const network::Program& program,
-                   const std::vector<Tick>& launch,
-                   std::int64_t slowdown_ppm,
-                   Times& times) {
+/// What the CPU adds to the computations of a program, each of which runs once: taken from what
+/// they are booked to.
+Times book_launches(const network::Program& program,
+                    const std::vector<Tick>& launch,
+                    std::int64_t slowdown_ppm) {
+  Times moved;
   for (std::size_t i = 0; i < program.size(); ++i) {
     const Tick by_cpu = network::slowed(launch[i], slowdown_ppm);
-    times[program[i].activity] -= by_cpu;
-    times[Activity::launch] += by_cpu;
+    moved[program[i].activity] -= by_cpu;
+    moved[Activity::launch] += by_cpu;
   }
+  return moved;
 }
 
 /// What a rank does itself, with those that share its stage.
@@ -84,11 +88,19 @@ StepBreakdown break_down(const LoweredStep& lowered, const network::RunResult& r
   for (const std::uint32_t program : programs) {
     stage_of.push_back(static_cast<std::size_t>(lowered.stage_of(program)));
   }
+  std::map<std::pair<std::uint32_t, std::int64_t>, Times> launches;  // many ranks are alike
   for (std::size_t c = 0; c < step.classes.size(); ++c) {
+    const std::uint32_t program = programs[c];
+    const auto [found, is_new] = launches.try_emplace({program, slowdowns[c]});
+    if (is_new) {
+      found->second =
+          book_launches(lowered.problem.programs[program], lowered.launch[program], slowdowns[c]);
+    }
     Times& times = step.classes[c];
     times[Activity::pipeline_bubble] += run.end - run.actor_end[c];
-    book_launches(lowered.problem.programs[programs[c]], lowered.launch[programs[c]], slowdowns[c],
-                  times);
+    for (std::size_t a = 0; a < core::kActivities; ++a) {
+      times.values[a] += found->second.values[a];
+    }
   }
   step.stage_work = work_of_stages(step.classes, stage_of, run.multiplicity);
   const Tick most = *std::max_element(step.stage_work.begin(), step.stage_work.end());
