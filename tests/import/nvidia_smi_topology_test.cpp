@@ -20,13 +20,13 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using namespace core::literals;
 
-ImportedNode read(std::string_view text, Architecture architecture) {
+ImportedNode read_matrix(std::string_view text, Architecture architecture) {
   return read_nvidia_smi_topology(text, "topo.txt", architecture, 400_Gbps);
 }
 
 std::string smi_message(std::string_view text) {
   try {
-    read(text, Architecture::hopper);
+    read_matrix(text, Architecture::hopper);
   } catch (const core::Error& error) {
     return error.what();
   }
@@ -45,7 +45,7 @@ const std::string kSwitched =
     "\nLegend:\n\n  X    = Self\n  NV#  = Connection traversing a bonded set of # NVLinks\n";
 
 TEST(NvidiaSmiTopology, AllLinksToEveryPeerMeanASwitch) {
-  const ImportedNode node = read(kSwitched, Architecture::hopper);
+  const ImportedNode node = read_matrix(kSwitched, Architecture::hopper);
   EXPECT_EQ(node.gpus, 3);
   EXPECT_EQ(node.scale_up.kind, ScaleUpKind::nvswitch);
   EXPECT_EQ(node.scale_up.domain_gpus, 3);
@@ -54,7 +54,7 @@ TEST(NvidiaSmiTopology, AllLinksToEveryPeerMeanASwitch) {
 }
 
 TEST(NvidiaSmiTopology, OnlySwitchesFromHopperOnReduce) {
-  const ImportedNode node = read(
+  const ImportedNode node = read_matrix(
       "\tGPU0\tGPU1\tGPU2\nGPU0\tX\tNV12\tNV12\nGPU1\tNV12\tX\tNV12\n"
       "GPU2\tNV12\tNV12\tX\n",
       Architecture::ampere);
@@ -64,7 +64,7 @@ TEST(NvidiaSmiTopology, OnlySwitchesFromHopperOnReduce) {
 }
 
 TEST(NvidiaSmiTopology, CardsNearNoGpuDoNotCount) {
-  const ImportedNode node = read(kSwitched, Architecture::hopper);
+  const ImportedNode node = read_matrix(kSwitched, Architecture::hopper);
   EXPECT_EQ(node.nic.count, 3);  // NIC0 sits behind no GPU's PCIe switch
   EXPECT_THAT(node.nic_of_gpu, ElementsAre(0, 1, 2));
   EXPECT_EQ(node.nic.bandwidth.si(), 50e9);
@@ -75,7 +75,7 @@ TEST(NvidiaSmiTopology, CardsNearNoGpuDoNotCount) {
 // Eight GPUs with 18 links to each other; of ten cards, NIC4 and NIC9 are behind no GPU's switch,
 // so GPUs 4 to 7 have NIC5 to NIC8, the cards 4 to 7 of those that count.
 TEST(NvidiaSmiTopology, EightGpusAndTenCardsAreRead) {
-  const ImportedNode node = read(text_of(kData + "topology/switched.txt"), Architecture::hopper);
+  const ImportedNode node = read_matrix(text_of(kData + "topology/switched.txt"), Architecture::hopper);
   EXPECT_EQ(node.gpus, 8);
   EXPECT_EQ(node.scale_up.kind, ScaleUpKind::nvswitch);
   EXPECT_EQ(node.scale_up.domain_gpus, 8);
@@ -87,7 +87,7 @@ TEST(NvidiaSmiTopology, EightGpusAndTenCardsAreRead) {
 }
 
 TEST(NvidiaSmiTopology, ShareOfTheLinksToEachPeerMeansAMesh) {
-  const ImportedNode node = read(
+  const ImportedNode node = read_matrix(
       "\tGPU0\tGPU1\tGPU2\tGPU3\n"
       "GPU0\tX\tNV4\tNV4\tNV4\nGPU1\tNV4\tX\tNV4\tNV4\n"
       "GPU2\tNV4\tNV4\tX\tNV4\nGPU3\tNV4\tNV4\tNV4\tX\n",
@@ -98,7 +98,7 @@ TEST(NvidiaSmiTopology, ShareOfTheLinksToEachPeerMeansAMesh) {
 }
 
 TEST(NvidiaSmiTopology, BridgedPairsAreDomainsOfTwo) {
-  const ImportedNode node = read(
+  const ImportedNode node = read_matrix(
       "\tGPU0\tGPU1\tGPU2\tGPU3\tmlx5_0\n"
       "GPU0\tX\tNV12\tSYS\tSYS\tSYS\nGPU1\tNV12\tX\tSYS\tSYS\tSYS\n"
       "GPU2\tSYS\tSYS\tX\tNV12\tSYS\nGPU3\tSYS\tSYS\tNV12\tX\tNODE\n",
@@ -111,7 +111,7 @@ TEST(NvidiaSmiTopology, BridgedPairsAreDomainsOfTwo) {
 
 TEST(NvidiaSmiTopology, GpusWithoutNvlinkAreJoinedByPcie) {
   const ImportedNode node =
-      read("\tGPU0\tGPU1\tNIC0\nGPU0\tX\tSYS\tPIX\nGPU1\tSYS\tX\tSYS\n", Architecture::hopper);
+      read_matrix("\tGPU0\tGPU1\tNIC0\nGPU0\tX\tSYS\tPIX\nGPU1\tSYS\tX\tSYS\n", Architecture::hopper);
   EXPECT_EQ(node.scale_up.kind, ScaleUpKind::pcie);
   EXPECT_EQ(node.scale_up.domain_gpus, 2);
   EXPECT_THAT(node.nic_of_gpu, ElementsAre(0, 0));

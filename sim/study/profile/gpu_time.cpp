@@ -33,7 +33,7 @@ struct Change {
   int by = 1;  ///< 1 where it begins, -1 where it ends
 };
 
-class Sweep {
+class SpanSweep {
  public:
   void book(Seconds length, GpuTime& out) const {
     const double c = computation_.share();
@@ -101,7 +101,7 @@ GpuTime gpu_time(const std::vector<GpuSpan>& spans, Seconds begin, Seconds end) 
   }
   std::stable_sort(changes.begin(), changes.end(),
                    [](const Change& a, const Change& b) { return a.at < b.at; });
-  Sweep sweep;
+  SpanSweep sweep;
   Seconds now = begin;
   for (const Change& change : changes) {
     sweep.book(change.at - now, out);
