@@ -910,6 +910,11 @@ class SparseAttentionSpec:
         Width of its queries and of its key. (required)
     top_k
         Keys that a query attends to. (required)
+    period
+        One layer in this many has an indexer, the first of each period; the others attend to
+        the keys that it chose (GLM-5.2: 4); 1: each has its own. (default 1)
+    leading_layers
+        Layers at the front with an indexer each, before the periods (GLM-5.2: 2). (default 0)
     use, source
         As described at the top of this module.
     """
@@ -917,6 +922,8 @@ class SparseAttentionSpec:
     index_heads: int = NOT_GIVEN
     index_dim: int = NOT_GIVEN
     top_k: int = NOT_GIVEN
+    period: int = NOT_GIVEN
+    leading_layers: int = NOT_GIVEN
     use: str | None = None
     source: str | None = None
 
@@ -995,6 +1002,15 @@ class ExpertsSpec:
     biases
         Matrices of experts have biases, whatever the other matrices have (gpt-oss). (default
         false)
+    latent
+        Width that tokens are projected to before they go to routed experts, and back from after
+        them; shared experts keep the model's (Nemotron 3 Super: 1,024); 0: none. (default 0)
+    null_experts
+        Experts beside `experts` that return a token as it is: what of `top_k` falls on them is
+        neither sent nor computed (LongCat-Flash: 256). (default 0)
+    limited_activation
+        Both inputs of the experts' gated activation are cut off at a bound (gpt-oss: 7).
+        (default false)
     use, source
         As described at the top of this module.
     """
@@ -1012,6 +1028,9 @@ class ExpertsSpec:
     routing_groups: int = NOT_GIVEN
     group_limit: int = NOT_GIVEN
     biases: bool = NOT_GIVEN
+    latent: int = NOT_GIVEN
+    null_experts: int = NOT_GIVEN
+    limited_activation: bool = NOT_GIVEN
     use: str | None = None
     source: str | None = None
 
@@ -1165,6 +1184,9 @@ class VisionSpec:
     tensor
         On tensor ranks: split: divided as the language model; whole: a copy on each, and all
         compute the same. (default split)
+    context
+        On context ranks: whole: all images of a sequence on each, and all compute the same;
+        split: whole images are dealt, and their tokens gathered. (default whole)
     stage
         first: on the pipeline's first stage, beside its layers; own: on GPUs of its own, a
         stage more in front, which 'pipeline' counts. (default first)
@@ -1190,6 +1212,7 @@ class VisionSpec:
     projectors: int = NOT_GIVEN
     trained: Literal["all", "projector", "none"] = NOT_GIVEN
     tensor: Literal["split", "whole"] = NOT_GIVEN
+    context: Literal["whole", "split"] = NOT_GIVEN
     stage: Literal["first", "own"] = NOT_GIVEN
     use: str | None = None
     source: str | None = None
@@ -1232,6 +1255,9 @@ class ModelSpec:
     rotary
         Rotary embedding of queries and keys where no positions are learned; false: ALiBi.
         (default true)
+    scaled_rotary
+        Its sines and cosines have a factor that is not 1 (YaRN's attention factor; gpt-oss:
+        1.35). (default false)
     norms
         Norms of the residual stream in a layer: 2; 1 in a parallel block with one norm
         (Falcon-7B, Command R); 4 with one before and one after each half (Gemma 2). (default 2)
@@ -1301,6 +1327,7 @@ class ModelSpec:
     dropout: bool | None = None
     learned_positions: int = NOT_GIVEN
     rotary: bool = NOT_GIVEN
+    scaled_rotary: bool = NOT_GIVEN
     norms: int = NOT_GIVEN
     query_key_norm: bool = NOT_GIVEN
     attention_gate: bool = NOT_GIVEN
@@ -1326,8 +1353,9 @@ class ModelSpec:
 
 @dataclass(frozen=True, kw_only=True)
 class DocumentLength:
-    """Lengths of the documents packed into a sequence, which do not attend to each other;
-    empty: a sequence is one document.
+    """Lengths of the documents packed into a sequence, which do not attend to each other: a
+    list, or a CSV file beside this one (tokens,share; or one length a line). Empty: a sequence
+    is one document.
 
     Attributes
     ----------
@@ -1385,6 +1413,25 @@ class ImagesSpec:
     per_sequence: float = NOT_GIVEN
     deviation: float = NOT_GIVEN
     sizes: Sequence[ImageSize] = NOT_GIVEN
+    use: str | None = None
+    source: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Nvfp4Spec:
+    """With 'precision: nvfp4': scales of whole arrays and transforms of NVIDIA's recipe, as
+    traffic; absent: operands are rounded in one pass.
+
+    Attributes
+    ----------
+    hadamard
+        Operands of weight gradients pass a random Hadamard transform of 16 tokens before they
+        are rounded, in a pass of its own. (default true)
+    use, source
+        As described at the top of this module.
+    """
+
+    hadamard: bool = NOT_GIVEN
     use: str | None = None
     source: str | None = None
 
@@ -1606,6 +1653,10 @@ class FrameworkSpec:
     fused_rotary
         With elementwise eager: the rotary embedding of queries, and of keys, is one kernel all
         the same (FlashAttention's). (default false)
+    fused_scaled_rotary
+        With elementwise fused: so is one whose sines and cosines have a factor; false:
+        PyTorch's operators one by one, as the kernel takes none (Transformer Engine). (default
+        true)
     recompute_elementwise
         Backward recomputes the outputs of norms and of the MLP's activation instead of keeping
         them. (default false)
@@ -1686,13 +1737,22 @@ class FrameworkSpec:
     grouped_launch
         The CPU launches the products of all experts of a GPU as one; false: one by one (a loop
         over library calls). (default true)
+    joined_experts
+        Experts are modules of their own, one after the other: their outputs are copied into one
+        array, and the gradients of their inputs. (default false)
     fused_permute
         One kernel sorts tokens by expert and one weights their results and adds them up; false:
-        a product in fp32 and a sum over scattered rows, one operator after the other. (default
-        true)
+        a product and a sum over scattered rows, one operator after the other. (default true)
+    wide_probabilities
+        The router's probabilities are fp32, and so is what operators of their own weight by
+        them; false: both are in the activations' format. One copy a GPU (expert_dispatch:
+        deduplicated) takes fp32 alone. (default true)
     fused_expert_bias
         The product of experts adds the biases of its rows, weighted by each token's
         probability; false: kernels of their own do, in fp32. (default false)
+    fused_expert_limits
+        The kernel of the experts' activation cuts its inputs off at their bound; false:
+        PyTorch's operators do before it, one by one. (default true)
     padded_expert_rows
         With narrow operands the rows of each expert are copied to a multiple of what the
         product asks for, and its results back; false: routing pads them. (default false)
@@ -1729,6 +1789,7 @@ class FrameworkSpec:
     elementwise: Literal["fused", "compiled", "eager"] = NOT_GIVEN
     fused_norms: bool = NOT_GIVEN
     fused_rotary: bool = NOT_GIVEN
+    fused_scaled_rotary: bool = NOT_GIVEN
     recompute_elementwise: bool = NOT_GIVEN
     narrow_activations: bool = NOT_GIVEN
     tensor_overlap: bool = NOT_GIVEN
@@ -1756,8 +1817,11 @@ class FrameworkSpec:
     expert_overlap: bool = NOT_GIVEN
     expert_interference: float = NOT_GIVEN
     grouped_launch: bool = NOT_GIVEN
+    joined_experts: bool = NOT_GIVEN
     fused_permute: bool = NOT_GIVEN
+    wide_probabilities: bool = NOT_GIVEN
     fused_expert_bias: bool = NOT_GIVEN
+    fused_expert_limits: bool = NOT_GIVEN
     padded_expert_rows: bool = NOT_GIVEN
     host: HostSpec = NOT_GIVEN
     allocation: AllocationSpec = NOT_GIVEN
@@ -1800,30 +1864,56 @@ class LocalStepsSpec:
 
 
 @dataclass(frozen=True, kw_only=True)
-class DistillationSpec:
-    """A teacher whose forward runs beside the step and whose probabilities are the loss;
-    absent: the loss compares with the next token alone.
+class CachedLogitsSpec:
+    """The teacher ran before: its logits are read from storage with the batches. Either this or
+    `teacher`.
 
     Attributes
     ----------
-    teacher
-        The model that is learned from. It runs on the student's ranks, divided as the student
-        is, forward only. (required)
-    teacher_layers
-        Its layers on each pipeline stage; empty: even. (optional)
-    top_k
-        Most probable tokens of the teacher that the loss compares, all others as one; 0: the
-        whole vocabulary. (default 0)
-    label_loss
-        Cross entropy with the next token is part of the loss too. (default false)
+    value_bits
+        Bits of a stored logit or logarithm of a probability (fp16 and bf16: 16). (default 16)
+    token_id_bits
+        Bits of the number that says which token a value is of; absent: 24, 16 and a byte for
+        those above them, as Megatron-LM stores them. Only with `top_k`. (optional)
     use, source
         As described at the top of this module.
     """
 
-    teacher: ModelSpec = NOT_GIVEN
+    value_bits: int = NOT_GIVEN
+    token_id_bits: int | None = None
+    use: str | None = None
+    source: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class DistillationSpec:
+    """A teacher whose probabilities are the loss, and whose forward runs beside the step or ran
+    before; absent: the loss compares with the next token alone.
+
+    Attributes
+    ----------
+    teacher
+        The model that is learned from, where it runs: on the student's ranks, divided as the
+        student is, forward only. Either this or `cached`. (optional)
+    teacher_layers
+        Its layers on each pipeline stage; empty: even. (optional)
+    top_k
+        Most probable tokens of the teacher that the loss compares, all others as one; with
+        `cached` those that are stored; 0: the whole vocabulary. (default 0)
+    label_loss
+        Cross entropy with the next token is part of the loss too. (default false)
+    cached
+        The teacher ran before: its logits are read from storage with the batches. Either this
+        or `teacher`. (optional)
+    use, source
+        As described at the top of this module.
+    """
+
+    teacher: ModelSpec | None = None
     teacher_layers: Sequence[int] = NOT_GIVEN
     top_k: int = NOT_GIVEN
     label_loss: bool = NOT_GIVEN
+    cached: CachedLogitsSpec | None = None
     use: str | None = None
     source: str | None = None
 
@@ -1839,8 +1929,9 @@ class TrainingSpec:
     global_batch
         Sequences in a step, over all ranks. (required)
     documents
-        Lengths of the documents packed into a sequence, which do not attend to each other;
-        empty: a sequence is one document. (optional)
+        Lengths of the documents packed into a sequence, which do not attend to each other: a
+        list, or a CSV file beside this one (tokens,share; or one length a line). Empty: a
+        sequence is one document. (optional)
     images
         Images of a sequence; belongs to a model with 'vision'. (optional)
     balanced_ranks
@@ -1849,6 +1940,9 @@ class TrainingSpec:
     precision
         Operand format of the matrix products. fp32, tf32: weights, gradients, activations and
         messages are fp32 and there is no master copy; attention is not fused. (default bf16)
+    nvfp4
+        With 'precision: nvfp4': scales of whole arrays and transforms of NVIDIA's recipe, as
+        traffic; absent: operands are rounded in one pass. (optional)
     optimizer_state
         fp32 master weights and: adam_fp32 two fp32 moments, adam_bf16 two bf16 moments,
         adam_8bit two 8-bit moments, sgd_momentum one fp32 moment, muon one fp32 moment of the
@@ -1863,8 +1957,8 @@ class TrainingSpec:
         Sites train apart and exchange what they learned every so many steps; absent: every step
         is one of all sites. What that does to the loss is not modelled. (optional)
     distillation
-        A teacher whose forward runs beside the step and whose probabilities are the loss;
-        absent: the loss compares with the next token alone. (optional)
+        A teacher whose probabilities are the loss, and whose forward runs beside the step or
+        ran before; absent: the loss compares with the next token alone. (optional)
     use, source
         As described at the top of this module.
     """
@@ -1875,6 +1969,7 @@ class TrainingSpec:
     images: ImagesSpec | None = None
     balanced_ranks: bool = NOT_GIVEN
     precision: Literal["fp32", "tf32", "bf16", "fp16", "fp8", "mxfp8", "nvfp4"] = NOT_GIVEN
+    nvfp4: Nvfp4Spec | None = None
     optimizer_state: Literal[
         "adam_fp32",
         "adam_bf16",
@@ -2548,6 +2643,55 @@ class DetectorsSpec:
 
 
 @dataclass(frozen=True, kw_only=True)
+class RetireScoreSpec:
+    """Retires nodes by a score that forgets; beside 'retire_after'. Absent: none.
+
+    Attributes
+    ----------
+    limit
+        Score at which a node that fails leaves the machine: its failures, each times what is
+        still remembered of it, this one included. (required)
+    window
+        Failures older than this are forgotten; older by less count 1. (optional)
+    half_life
+        What is remembered of a failure halves in this time (instead of 'window'). (optional)
+    use, source
+        As described at the top of this module.
+    """
+
+    limit: float = NOT_GIVEN
+    window: str | None = None
+    half_life: str | None = None
+    use: str | None = None
+    source: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class StandbySpec:
+    """Spares kept warm, with their own takeover time; absent: all spares are cold.
+
+    Attributes
+    ----------
+    nodes
+        Spares that are kept warm, of those there are. (required)
+    takeover
+        A warm standby takes the place of a lost node; instead of 'replacement', and with
+        'in_process_start' instead of 'container_start'. (required)
+    warming
+        Until a cold spare that follows one which was taken is warm: image, libraries, devices,
+        processes. (default 600 s)
+    use, source
+        As described at the top of this module.
+    """
+
+    nodes: int = NOT_GIVEN
+    takeover: str = NOT_GIVEN
+    warming: str = NOT_GIVEN
+    use: str | None = None
+    source: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class ElasticSpec:
     """Go on without the replica that lost a node; absent: the whole job waits.
 
@@ -2670,12 +2814,16 @@ class RecoverySpec:
         of 4); only they can take a place in it, else the whole rack is exchanged. (default 0)
     retire_after
         Failures of one node after which it leaves the machine; 0: never. (default 0)
+    retire_score
+        Retires nodes by a score that forgets; beside 'retire_after'. Absent: none. (optional)
     retired_back
         Time until a new node stands in the place of one that was retired; absent: none does.
         (optional)
     spare_choice
         Which ready spare is taken: the one that waited longest, the one that came back last, or
         one that failed least. (default first_ready)
+    standby
+        Spares kept warm, with their own takeover time; absent: all spares are cold. (optional)
     container_start
         Scheduling and starting the processes. (default 60 s)
     in_process_start
@@ -2717,8 +2865,10 @@ class RecoverySpec:
     retest: str = NOT_GIVEN
     rack_spares: int = NOT_GIVEN
     retire_after: int = NOT_GIVEN
+    retire_score: RetireScoreSpec | None = None
     retired_back: str | None = None
     spare_choice: Literal["first_ready", "last_ready", "fewest_failures"] = NOT_GIVEN
+    standby: StandbySpec | None = None
     container_start: str = NOT_GIVEN
     in_process_start: str | None = None
     communicator_start: str = NOT_GIVEN

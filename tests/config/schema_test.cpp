@@ -73,10 +73,10 @@ TEST(Schema, RefusesAnUnknownKind) { EXPECT_THROW(schema_of("gpu"), core::Error)
 TEST(PythonClasses, AreOneDataclassASpec) {
   const std::string text = python_dataclasses();
   for (const char* line :
-       {"class Scenario:", "class GpuSpec:", "    memory: str | None = None",
-        "    data: int | Literal[\"auto\"] | None = None",
-        "    hazards: Sequence[HazardSpec] | None = None",
-        "    assert_: Sequence[str] | None = None", "    huggingface: str | None = None"}) {
+       {"class Scenario:", "class GpuSpec:", "    memory: str = NOT_GIVEN",
+        "    data: int | Literal[\"auto\"] = NOT_GIVEN",
+        "    hazards: Sequence[HazardSpec] = NOT_GIVEN",
+        "    assert_: Sequence[str] = NOT_GIVEN", "    huggingface: str | None = None"}) {
     EXPECT_NE(text.find(std::string("\n") + line + "\n"), std::string::npos) << line;
   }
   // A class comes before the classes that hold it.

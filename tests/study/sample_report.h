@@ -25,7 +25,7 @@ inline RunReport sample_report() {
   report.digest = "00000000000000aa";
   report.layout = {16, 2, 8};
   report.asked = asked_in_words(report.scenario, report.layout);
-  report.model = {"toy", 2e9, 2e9, 2e9, 0, 0, 131072};
+  report.model = {"toy", 2e9, 2e9, 2e9, 0, {}, 0, 131072};
   auto& step = report.step;
   step.time = Seconds(4);
   step.interval_low = Seconds(3.5);
