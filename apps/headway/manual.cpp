@@ -18,8 +18,7 @@ std::string names_of(const CLI::Option& option) {
   for (const auto& name : option.get_lnames()) {
     add("--" + name);
   }
-  const std::string text =
-      names.empty() ? option.get_name(true) : option.get_option_text();
+  const std::string text = names.empty() ? option.get_name(true) : option.get_option_text();
   return names + (names.empty() || text.empty() ? "" : " ") + roff(text);
 }
 

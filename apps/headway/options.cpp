@@ -53,7 +53,8 @@ std::string option_lines(const CLI::App& app) {
   return lines;
 }
 
-/// "Also: --color auto|always|never, --report FILE": what the help leaves to `headway completion man`.
+/// "Also: --color auto|always|never, --report FILE": what the help leaves to `headway completion
+/// man`.
 std::string unlisted(const CLI::App& app) {
   std::string names;
   for (const auto* option : app.get_options()) {

@@ -3,8 +3,8 @@
 #include <benchmark/benchmark.h>
 #include <cstdlib>
 
-#include "sim/campaign/job/slow_parts.h"
-#include "sim/campaign/resolve.h"
+#include "sim/campaign/resolve/resolve.h"
+#include "sim/campaign/slow/slow_parts.h"
 #include "sim/campaign/trials.h"
 #include "sim/core/error.h"
 #include "sim/training/step/step.h"

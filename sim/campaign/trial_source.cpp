@@ -1,6 +1,6 @@
 #include "sim/campaign/trial_source.h"
 
-#include "sim/campaign/job/slow_parts.h"
+#include "sim/campaign/slow/slow_parts.h"
 #include "sim/campaign/trials.h"
 
 namespace headway::campaign {

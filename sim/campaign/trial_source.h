@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "sim/campaign/resolve.h"
+#include "sim/campaign/resolve/resolve.h"
 #include "sim/campaign/step_times.h"
 #include "sim/campaign/trial.h"
 #include "sim/training/check.h"

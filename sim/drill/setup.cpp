@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "sim/campaign/job/job_places.h"
-#include "sim/campaign/resolve.h"
+#include "sim/campaign/resolve/resolve.h"
 #include "sim/drill/constants.h"
 #include "sim/storage/closed_form.h"
 #include "sim/training/step/lower.h"

@@ -115,7 +115,9 @@ std::vector<std::string> asked_in_words(const training::Scenario& s, const Layou
       fmt::format("{} GPUs: {}, {}, {}{}", count(static_cast<double>(layout.gpus)),
                   training::nodes_in_words(s.cluster), s.cluster.fabric.name,
                   s.cluster.storage ? s.cluster.storage->name : "no storage",
-                  spares > 0 ? fmt::format(", {} spare node{}", count(spares), spares == 1 ? "" : "s") : ""),
+                  spares > 0
+                      ? fmt::format(", {} spare node{}", count(spares), spares == 1 ? "" : "s")
+                      : ""),
       fmt::format("tensor {} x context {} x pipeline {} (virtual {}) x data {}, {}, {}, {} "
                   "micro-batches of {}, recompute {}",
                   p.tensor, p.context, p.pipeline, p.virtual_stages, layout.data_parallel,

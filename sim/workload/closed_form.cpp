@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "sim/core/error.h"
+#include "sim/workload/attention/ring_blocks.h"
 #include "sim/workload/blocks/layer_kind.h"
-#include "sim/workload/blocks/ring_blocks.h"
 #include "sim/workload/expert_shape.h"
 #include "sim/workload/mixer/mixer_shape.h"
 #include "sim/workload/native/native_sparse.h"

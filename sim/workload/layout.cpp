@@ -215,7 +215,7 @@ std::optional<Violation> indexer_problem(const ModelSpec& model,
           fmt::format(
               "layer {} begins a stage and attends to keys that the indexer of an earlier "
               "layer chose; which they are is not sent to another stage: write chunk_layers "
-              "that begin with layers 0 to {} or with every {}th after it",
+              "that begin with layers 0 to {} or with one of every {} after it",
               first, model.sparse->leading_layers, model.sparse->period)};
     }
     first += layers;

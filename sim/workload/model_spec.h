@@ -8,10 +8,10 @@
 
 #include "sim/core/fields.h"
 #include "sim/core/ranges.h"
-#include "sim/workload/mixer_spec.h"
+#include "sim/workload/mixer/mixer_spec.h"
 #include "sim/workload/native_sparse_spec.h"
 #include "sim/workload/trained_spec.h"
-#include "sim/workload/vision_spec.h"
+#include "sim/workload/vision/vision_spec.h"
 
 namespace headway::workload {
 

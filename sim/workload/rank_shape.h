@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "sim/core/precision.h"
+#include "sim/workload/attention/ring_blocks.h"
 #include "sim/workload/blocks/layer_kind.h"
-#include "sim/workload/blocks/ring_blocks.h"
 #include "sim/workload/mixer/mixer_shape.h"
 #include "sim/workload/native/native_sparse.h"
 #include "sim/workload/number_formats.h"

@@ -17,7 +17,7 @@
 #include "sim/workload/nvfp4_spec.h"
 #include "sim/workload/preconditioner_spec.h"
 #include "sim/workload/usual_run.h"
-#include "sim/workload/vision_spec.h"
+#include "sim/workload/vision/vision_spec.h"
 
 namespace headway::workload {
 

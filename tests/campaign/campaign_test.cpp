@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "sim/campaign/energy.h"
-#include "sim/campaign/resolve.h"
+#include "sim/campaign/resolve/resolve.h"
 #include "sim/core/error.h"
 
 namespace headway::campaign {

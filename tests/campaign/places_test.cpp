@@ -1,9 +1,9 @@
 // What a failure domain takes with it, by where the job's nodes stand.
 #include <gtest/gtest.h>
 
-#include "sim/campaign/job/degraded_states.h"
 #include "sim/campaign/job/job_places.h"
-#include "sim/campaign/resolve.h"
+#include "sim/campaign/resolve/resolve.h"
+#include "sim/campaign/slow/degraded_states.h"
 #include "sim/campaign/trials.h"
 #include "sim/training/step/lower.h"
 #include "sim/training/step/placement.h"

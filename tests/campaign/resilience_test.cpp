@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "sim/campaign/job/spare_pool.h"
-#include "sim/campaign/resolve.h"
+#include "sim/campaign/resolve/resolve.h"
 #include "sim/campaign/trials.h"
 #include "sim/core/statistics.h"
 #include "sim/training/step/step.h"

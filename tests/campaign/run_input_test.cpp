@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "sim/campaign/campaign.h"
-#include "sim/campaign/resolve.h"
+#include "sim/campaign/resolve/resolve.h"
 #include "sim/training/step/step.h"
 
 #include "tests/training/fixture.h"

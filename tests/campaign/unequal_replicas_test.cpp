@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "sim/campaign/job/gaps.h"
-#include "sim/campaign/resolve.h"
+#include "sim/campaign/resolve/resolve.h"
 #include "sim/campaign/trials.h"
 #include "sim/campaign/unequal_form.h"
 #include "sim/training/step/step.h"

@@ -75,8 +75,8 @@ TEST(PythonClasses, AreOneDataclassASpec) {
   for (const char* line :
        {"class Scenario:", "class GpuSpec:", "    memory: str = NOT_GIVEN",
         "    data: int | Literal[\"auto\"] = NOT_GIVEN",
-        "    hazards: Sequence[HazardSpec] = NOT_GIVEN",
-        "    assert_: Sequence[str] = NOT_GIVEN", "    huggingface: str | None = None"}) {
+        "    hazards: Sequence[HazardSpec] = NOT_GIVEN", "    assert_: Sequence[str] = NOT_GIVEN",
+        "    huggingface: str | None = None"}) {
     EXPECT_NE(text.find(std::string("\n") + line + "\n"), std::string::npos) << line;
   }
   // A class comes before the classes that hold it.

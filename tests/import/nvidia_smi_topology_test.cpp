@@ -75,7 +75,8 @@ TEST(NvidiaSmiTopology, CardsNearNoGpuDoNotCount) {
 // Eight GPUs with 18 links to each other; of ten cards, NIC4 and NIC9 are behind no GPU's switch,
 // so GPUs 4 to 7 have NIC5 to NIC8, the cards 4 to 7 of those that count.
 TEST(NvidiaSmiTopology, EightGpusAndTenCardsAreRead) {
-  const ImportedNode node = read_matrix(text_of(kData + "topology/switched.txt"), Architecture::hopper);
+  const ImportedNode node =
+      read_matrix(text_of(kData + "topology/switched.txt"), Architecture::hopper);
   EXPECT_EQ(node.gpus, 8);
   EXPECT_EQ(node.scale_up.kind, ScaleUpKind::nvswitch);
   EXPECT_EQ(node.scale_up.domain_gpus, 8);
@@ -110,8 +111,8 @@ TEST(NvidiaSmiTopology, BridgedPairsAreDomainsOfTwo) {
 }
 
 TEST(NvidiaSmiTopology, GpusWithoutNvlinkAreJoinedByPcie) {
-  const ImportedNode node =
-      read_matrix("\tGPU0\tGPU1\tNIC0\nGPU0\tX\tSYS\tPIX\nGPU1\tSYS\tX\tSYS\n", Architecture::hopper);
+  const ImportedNode node = read_matrix(
+      "\tGPU0\tGPU1\tNIC0\nGPU0\tX\tSYS\tPIX\nGPU1\tSYS\tX\tSYS\n", Architecture::hopper);
   EXPECT_EQ(node.scale_up.kind, ScaleUpKind::pcie);
   EXPECT_EQ(node.scale_up.domain_gpus, 2);
   EXPECT_THAT(node.nic_of_gpu, ElementsAre(0, 0));

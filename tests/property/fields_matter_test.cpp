@@ -256,7 +256,7 @@ void add_taught(std::vector<Base>& list) {
   list.emplace_back("taught.yaml",
                     std::vector<std::string>{
                         teacher(latent + "sparse: {index_heads: 16, index_dim: 128, top_k: 1024, "
-                                         "period: 3, leading_layers: 1}")});
+                                         "period: 3, leading_layers: 3}")});
   list.emplace_back("taught.yaml",
                     std::vector<std::string>{teacher(
                         "native_sparse: {compressed_block: 32, stride: 16, selected_block: 64, "

@@ -73,7 +73,7 @@ TEST(Canvas, StreamsAreARowAKindWithHowMuchOfItRuns) {
                               R"("runs":[8]})"));
   EXPECT_THAT(html, HasSubstr(R"({"label":"stage 0 all reduce","gap":[2,4],"length":[1,1],)"
                               R"("all":1,"runs":[1,1]})"));
-  EXPECT_THAT(html, HasSubstr("breaks of at most 3 us"));
+  EXPECT_THAT(html, HasSubstr("breaks of at most 3.00 us"));
 }
 
 // What is pointed at is told with the closed forms of its largest parts.

@@ -59,6 +59,8 @@ TEST(RunJson, HasTheKeysOfTheContractInItsOrder) {
                                            "ledger_gpu_s",
                                            "nodes_retired",
                                            "replicas_hit",
+                                           "logits_stored_bytes",
+                                           "input_bytes_per_s",
                                            "step_simulations",
                                            "checkpoint_interval_s",
                                            "optimal_interval_s",

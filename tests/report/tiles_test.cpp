@@ -34,10 +34,11 @@ TEST(Tiles, OfAComparisonAreWhatBMakesOfA) {
   Json both = json(R"({"schema": "headway.compare/1",
     "a": {"name": "Old", "figures": {"step_time_s": 4.0, "mfu": 0.4, "total_usd": null}},
     "b": {"name": "New", "figures": {"step_time_s": 3.0, "mfu": 0.5, "total_usd": 12}}})");
-  EXPECT_THAT(tiles_of(both), testing::ElementsAre(Pair("-25.0 %", "step time of B: 3.00 for 4.00"),
-                                                   Pair("+25.0 %", "MFU of B: 0.500 for 0.400")));
+  EXPECT_THAT(tiles_of(both),
+              testing::ElementsAre(Pair("-25.0 %", "step of B: 3.00 s, of A 4.00 s"),
+                                   Pair("+25.0 %", "MFU of B: 50.0 %, of A 40.0 %")));
   both["b"]["figures"]["step_time_s"] = 10.0;
-  EXPECT_THAT(tiles_of(both), Contains(Pair("2.50 x", "step time of B: 10.0 for 4.00")));
+  EXPECT_THAT(tiles_of(both), Contains(Pair("2.50 x", "step of B: 10.0 s, of A 4.00 s")));
 }
 
 TEST(Tiles, OfASweepAreThoseOfTheBestPoint) {
@@ -48,8 +49,8 @@ TEST(Tiles, OfASweepAreThoseOfTheBestPoint) {
       {"point": 2, "changes": {"cluster.nodes": "4"}, "status": "ok", "figures":
          {"step.time_s": 1.5, "memory.peak_bytes": 42949672960}}]})");
   EXPECT_THAT(tiles_of(sweep),
-              testing::ElementsAre(Pair("1.50", "step.time_s of the best point"),
-                                   Pair("40.0 GiB", "memory.peak_bytes of the best point"),
+              testing::ElementsAre(Pair("1.50 s", "step of the best point"),
+                                   Pair("40.0 GiB", "memory at the peak of the best point"),
                                    Pair("2", "of 3 points are ok")));
 }
 
@@ -65,8 +66,15 @@ TEST(Tiles, OfADrillAreWhatIsLost) {
 TEST(Tiles, OfPublishedRowsAreErrorsAndCoverage) {
   const Json rows = json(R"({"schema": "headway.validate/1",
     "summary": {"n": 400, "n_skipped": 3, "median_abs_error": 0.034, "coverage_90": 0.95},
-    "left_out": {"parts": {"dense NVIDIA": {"median_abs_error": 0.044, "p90_abs_error": 0.147}}}})");
-  EXPECT_THAT(tiles_of(rows), Contains(Pair("3.4 %", "median error of tokens a second")));
+    "left_out": {"parts": {"dense NVIDIA": {"n": 321, "median_abs_error": 0.044, "p90_abs_error": 0.147}}}})");
+  EXPECT_THAT(
+      tiles_of(rows),
+      Contains(Pair("4.4 %",
+                    "median error of 321 rows of dense NVIDIA, each source predicted without it")));
+  EXPECT_THAT(tiles_of(rows),
+              Contains(Pair("3.4 %",
+                            "median error of tokens a second of 400 rows of every part, with the "
+                            "constants as they are")));
   EXPECT_THAT(tiles_of(rows), Contains(Pair("400", "published rows predicted, 3 not")));
 }
 

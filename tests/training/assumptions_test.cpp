@@ -1,4 +1,4 @@
-#include "sim/training/assumptions.h"
+#include "sim/training/assumptions/assumptions.h"
 
 #include <algorithm>
 #include <gtest/gtest.h>

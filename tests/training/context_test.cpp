@@ -6,7 +6,7 @@
 #include "sim/gpu/kernel_time.h"
 #include "sim/training/step/lower.h"
 #include "sim/training/step/step.h"
-#include "sim/workload/blocks/attention_blocks.h"
+#include "sim/workload/attention/attention_blocks.h"
 #include "sim/workload/blocks/kernels.h"
 #include "sim/workload/closed_form.h"
 

@@ -5,7 +5,7 @@
 
 #include "sim/core/error.h"
 #include "sim/core/random.h"
-#include "sim/training/assumptions.h"
+#include "sim/training/assumptions/assumptions.h"
 #include "sim/training/explain/explain.h"
 #include "sim/training/explain/stage_advice.h"
 #include "sim/training/imbalance/rank_imbalance.h"

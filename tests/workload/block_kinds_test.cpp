@@ -127,9 +127,9 @@ TEST(Dropout, IsTheModelsOwnWhereItSaysSo) {
 TEST(Rotary, IsLeftOutWithAlibi) {
   ModelSpec model = llama_8b();
   const RankShape shape = rank_shape(model, recipe(2048, 8), split(8, 1));
-  EXPECT_EQ(rotary(model, shape, {}).size(), 2U);
+  EXPECT_EQ(rotary(model, shape, {}, false).size(), 2U);
   model.rotary = false;
-  EXPECT_TRUE(rotary(model, shape, {}).empty());
+  EXPECT_TRUE(rotary(model, shape, {}, false).empty());
 }
 
 // Master weight 4 B and moments 8, 4, 2 + 8/256, 4 B; read and written, and 2 B of the 16-bit

@@ -15,7 +15,7 @@
 namespace headway::workload::tests {
 
 /// Duration of an item on a stage, and of a transfer between stages.
-struct PipelineTimes {
+struct ItemTimes {
   std::vector<double> forward, backward;  ///< a stage, per chunk of one micro-batch
   double weight = 0;                      ///< the part of `backward` that is weight gradient
   double delay = 0;                       ///< transfer to a neighbour
@@ -27,7 +27,7 @@ struct PipelineRun {
   std::vector<int> in_flight;      ///< most chunk activations a stage held
 };
 
-inline PipelineTimes equal_times(int stages, double forward, double backward) {
+inline ItemTimes equal_times(int stages, double forward, double backward) {
   const auto n = static_cast<std::size_t>(stages);
   return {std::vector<double>(n, forward), std::vector<double>(n, backward), 0, 0};
 }
@@ -38,7 +38,7 @@ class PipelineCheck {
   PipelineCheck(ScheduleKind kind,
                 int chunks,
                 const std::vector<StageSchedule>& schedule,
-                const PipelineTimes& times)
+                const ItemTimes& times)
       : kind_(kind),
         chunks_(chunks),
         schedule_(schedule),
@@ -143,7 +143,7 @@ class PipelineCheck {
   ScheduleKind kind_;
   int chunks_;
   const std::vector<StageSchedule>& schedule_;
-  const PipelineTimes& times_;
+  const ItemTimes& times_;
   std::map<Key, double> done_;
   std::vector<std::size_t> next_;
   std::vector<double> free_at_, first_;
@@ -155,7 +155,7 @@ class PipelineCheck {
 inline PipelineRun run_pipeline(ScheduleKind kind,
                                 int chunks,
                                 const std::vector<StageSchedule>& schedule,
-                                const PipelineTimes& times) {
+                                const ItemTimes& times) {
   return PipelineCheck(kind, chunks, schedule, times).run();
 }
 

@@ -13,7 +13,7 @@ namespace {
 using namespace tests;
 using Content = LayerContent;
 
-constexpr int kLength = 8192;
+constexpr int kCountedLength = 8192;
 
 /// Qwen/Qwen3-Next-80B-A3B-Instruct, config.json.
 ModelSpec counted_qwen3_next() {
@@ -66,7 +66,7 @@ ModelSpec counted_nemotron_h() {
 TEST(PublicFlops, OfAMambaHybridAreMegatrons) {
   const ModelSpec model = counted_nemotron_h();
   ASSERT_EQ(model.layer_pattern.size(), 52U);
-  const ForwardFlops flops = forward_flops_per_token(model, kLength);
+  const ForwardFlops flops = forward_flops_per_token(model, kCountedLength);
   const double core = 4.0 * 4096 * (8192 / 2.0);
   EXPECT_DOUBLE_EQ(flops.projections.si() + 0.5 * flops.attention_core.si(),
                    4 * 150'994'944.0 + 24 * (152'043'520.0 + 67'108'864.0));
@@ -87,7 +87,7 @@ TEST(PublicFlops, OfAMambaHybridAreMegatrons) {
 //   experts    3 h 512 (10 + 1)                                          = 34,603,008
 // The router, h x 512 = 1,048,576 a layer, is counted here and in MaxText, not in Megatron.
 TEST(PublicFlops, OfGatedDeltaNetworksAreMegatrons) {
-  const ForwardFlops flops = forward_flops_per_token(counted_qwen3_next(), kLength);
+  const ForwardFlops flops = forward_flops_per_token(counted_qwen3_next(), kCountedLength);
   EXPECT_DOUBLE_EQ(flops.projections.si(), 2 * (36 * 33'685'504.0 + 12 * 27'262'976.0));
   EXPECT_DOUBLE_EQ(0.5 * flops.attention_core.si(), 2 * 12 * 33'554'432.0);
   EXPECT_DOUBLE_EQ(flops.mlp.si(), 2 * 48 * (34'603'008.0 + 1'048'576.0));
@@ -106,7 +106,7 @@ TEST(PublicFlops, OfGatedDeltaNetworksAreMegatrons) {
 TEST(PublicFlops, OfLatentAttentionAreMaxTexts) {
   ModelSpec model = deepseek_v3();
   model.multi_token_prediction = 0;  // MaxText counts the decoder
-  const ForwardFlops flops = forward_flops_per_token(model, kLength);
+  const ForwardFlops flops = forward_flops_per_token(model, kCountedLength);
   EXPECT_DOUBLE_EQ(flops.projections.si(), 2 * 61 * (48'758'784.0 + 20'905'984.0 + 117'440'512.0));
   EXPECT_DOUBLE_EQ(0.5 * flops.attention_core.si(), 2 * 61 * 167'772'160.0);
   EXPECT_DOUBLE_EQ(flops.mlp.si(),
@@ -122,11 +122,11 @@ TEST(PublicFlops, OfLatentAttentionAreMaxTexts) {
 TEST(PublicFlops, OfAnIndexerAreMaxTexts) {
   ModelSpec with = deepseek_v3();
   with.multi_token_prediction = 0;
-  const ForwardFlops dense = forward_flops_per_token(with, kLength);
+  const ForwardFlops dense = forward_flops_per_token(with, kCountedLength);
   with.sparse = SparseAttentionSpec{64, 128, 2048};
-  const ForwardFlops sparse = forward_flops_per_token(with, kLength);
+  const ForwardFlops sparse = forward_flops_per_token(with, kCountedLength);
   EXPECT_DOUBLE_EQ((sparse.projections - dense.projections).si(), 2 * 61 * 13'959'168.0);
-  EXPECT_DOUBLE_EQ(causal_keys(with, 0, kLength), 1792);
+  EXPECT_DOUBLE_EQ(causal_keys(with, 0, kCountedLength), 1792);
   EXPECT_DOUBLE_EQ(0.5 * sparse.attention_core.si(),
                    2 * 61 * (33'554'432.0 + 1792.0 * 128 * (576 + 512)));
 }

@@ -1,5 +1,5 @@
 // Pairs of queries and keys in the steps of a context ring, against counting positions one by one.
-#include "sim/workload/blocks/ring_blocks.h"
+#include "sim/workload/attention/ring_blocks.h"
 
 #include <algorithm>
 #include <cmath>

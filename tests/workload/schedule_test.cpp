@@ -17,7 +17,7 @@ namespace {
 using namespace tests;
 using K = ScheduleKind;
 
-PipelineRun run(K kind, int p, int v, int m, PipelineTimes times) {
+PipelineRun run(K kind, int p, int v, int m, ItemTimes times) {
   return run_pipeline(kind, chunks_per_stage(kind, v), pipeline_schedule(kind, p, v, m), times);
 }
 
@@ -31,11 +31,11 @@ class OneFOneB : public testing::TestWithParam<Golden> {};
 TEST_P(OneFOneB, TakesTheGoldenTimes) {
   const auto [p, m, equal, slow_last, delayed] = GetParam();
   EXPECT_DOUBLE_EQ(run(K::one_f_one_b, p, 1, m, equal_times(p, 1, 2)).end, equal);
-  PipelineTimes slow = equal_times(p, 1, 2);
+  ItemTimes slow = equal_times(p, 1, 2);
   slow.forward.back() *= 1.25;
   slow.backward.back() *= 1.25;
   EXPECT_NEAR(run(K::one_f_one_b, p, 1, m, slow).end, slow_last, 0.5);
-  PipelineTimes late = equal_times(p, 1, 2);
+  ItemTimes late = equal_times(p, 1, 2);
   late.delay = 0.1;
   EXPECT_NEAR(run(K::one_f_one_b, p, 1, m, late).end, delayed, 1e-9);
 }
@@ -47,7 +47,7 @@ INSTANTIATE_TEST_SUITE_P(Sizes,
                                          Golden{16, 64, 237, 285, 251.8}));
 
 TEST(OneFOneB, WithUnequalStagesFollowsItsClosedForm) {
-  PipelineTimes times = equal_times(4, 1, 2);
+  ItemTimes times = equal_times(4, 1, 2);
   times.forward = {1, 1.5, 0.5, 2};
   times.backward = {2, 3, 1, 2.5};
   std::vector<StageTimes> stages;
@@ -64,7 +64,7 @@ TEST(OneFOneB, WithUnequalStagesFollowsItsClosedForm) {
 TEST(OneFOneB, WithASlowEarlyStageIsShorterThanTheClosedForm) {
   for (const int p : {2, 4, 8}) {
     for (const int slow : {0, p / 2, p - 1}) {
-      PipelineTimes times = equal_times(p, 1, 2);
+      ItemTimes times = equal_times(p, 1, 2);
       times.forward[static_cast<std::size_t>(slow)] *= 3;
       times.backward[static_cast<std::size_t>(slow)] *= 3;
       std::vector<StageTimes> stages(static_cast<std::size_t>(p),
@@ -82,7 +82,7 @@ TEST(OneFOneB, WithASlowEarlyStageIsShorterThanTheClosedForm) {
 
 TEST(OneFOneB, PaysForTransfersAsItsClosedForm) {
   for (const auto& [p, m] : {std::pair{4, 8}, std::pair{8, 32}, std::pair{16, 64}}) {
-    PipelineTimes times = equal_times(p, 1, 2);
+    ItemTimes times = equal_times(p, 1, 2);
     times.delay = 0.1;
     const double added = run(K::one_f_one_b, p, 1, m, times).end - 3.0 * (m + p - 1);
     EXPECT_NEAR(added, exposed_transfer_time(p, m, core::Seconds(0.1)).si(), 1e-9);
@@ -141,7 +141,7 @@ TEST(Schedules, DoEveryItemOnceAndNeverBlock) {
 /// Longest time from a stage's first item to its last, with forward = input gradient = weight
 /// gradient = 1 a chunk.
 double longest_span(K kind, int p, int m) {
-  PipelineTimes times = equal_times(p, 1, 2);
+  ItemTimes times = equal_times(p, 1, 2);
   times.weight = 1;
   const PipelineRun result = run(kind, p, 1, m, times);
   return *std::max_element(result.stage_span.begin(), result.stage_span.end());
@@ -168,7 +168,7 @@ TEST(SplitBackward, LeavesTheBubbleOfThePapers) {
 TEST(SplitBackward, ZeroBubbleH2HasABubbleWhereItsPartsDiffer) {
   for (const int p : {4, 8}) {
     const int m = 4 * p;
-    PipelineTimes times = equal_times(p, 1, 3);  // F = W = 1, B - W = 2
+    ItemTimes times = equal_times(p, 1, 3);  // F = W = 1, B - W = 2
     times.weight = 1;
     const auto spans = run(K::zero_bubble_h2, p, 1, m, times).stage_span;
     const double longest = *std::max_element(spans.begin(), spans.end());
@@ -183,7 +183,7 @@ TEST(DualPipe, LeavesAtMostThePublishedBubbleWhateverItsPassesTake) {
   for (const auto& [f, input, w] : {std::tuple{2.0, 2.0, 1.0}, std::tuple{2.0, 3.0, 2.0},
                                     std::tuple{3.0, 4.0, 2.0}, std::tuple{1.0, 2.0, 0.5}}) {
     for (const int p : {2, 4, 8, 16}) {
-      PipelineTimes times = equal_times(p, f, input + w);
+      ItemTimes times = equal_times(p, f, input + w);
       times.weight = w;
       const int m = 4 * p;
       const double bubble = run(K::dual_pipe, p, 1, m, times).end - m * (f + input + w);
@@ -208,10 +208,10 @@ TEST(DualPipe, IsDualPipeVOfHalfTheStagesMirrored) {
       EXPECT_EQ(whole[static_cast<std::size_t>(stage)], half[static_cast<std::size_t>(stage)]);
       EXPECT_EQ(mirrored, half[static_cast<std::size_t>(stage)]);
     }
-    PipelineTimes times = equal_times(p, 1, 2.5);
+    ItemTimes times = equal_times(p, 1, 2.5);
     times.weight = 0.75;
     times.delay = 0.125;
-    PipelineTimes fewer = equal_times(p / 2, 1, 2.5);
+    ItemTimes fewer = equal_times(p / 2, 1, 2.5);
     fewer.weight = times.weight;
     fewer.delay = times.delay;
     // In the middle DualPipe sends what DualPipeV hands on at once.

@@ -173,7 +173,7 @@ TEST(SharedIndexers, BeginEveryStage) {
       problem->text,
       "layer 3 begins a stage and attends to keys that the indexer of an earlier layer chose; "
       "which they are is not sent to another stage: write chunk_layers that begin with layers "
-      "0 to 2 or with every 4th after it");
+      "0 to 2 or with one of every 4 after it");
   parallelism.chunk_layers = {2, 4};
   EXPECT_FALSE(layout_problem(model, parallelism));
   EXPECT_FALSE(layout_problem(few_layers(), split(1, 2)));

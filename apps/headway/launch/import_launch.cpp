@@ -10,7 +10,7 @@
 
 #include "apps/headway/input.h"
 #include "apps/headway/output.h"
-#include "apps/headway/starter.h"
+#include "apps/headway/starter/starter.h"
 
 namespace headway::apps {
 

@@ -10,10 +10,10 @@
 #include "sim/campaign/job/gaps.h"
 #include "sim/campaign/job/incident.h"
 #include "sim/campaign/job/job_ticks.h"
-#include "sim/campaign/job/slow_parts.h"
 #include "sim/campaign/job/spare_pool.h"
 #include "sim/campaign/saves/attempt.h"
 #include "sim/campaign/saves/restore.h"
+#include "sim/campaign/slow/slow_parts.h"
 #include "sim/campaign/trial.h"
 #include "sim/core/engine/engine.h"
 

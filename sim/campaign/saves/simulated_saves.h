@@ -4,8 +4,8 @@
 
 #include <vector>
 
-#include "sim/campaign/job/degraded_states.h"
-#include "sim/campaign/resolve.h"
+#include "sim/campaign/resolve/resolve.h"
+#include "sim/campaign/slow/degraded_states.h"
 #include "sim/storage/closed_form.h"
 
 namespace headway::campaign {

@@ -231,10 +231,9 @@ std::string entry_suggestion(std::string_view name, const std::vector<std::strin
   const auto tokens = tokens_of(name);
   const auto alike = [&](auto matches) {
     std::vector<std::string> entries;
-    std::copy_if(known.begin(), known.end(), std::back_inserter(entries),
-                 [&](const std::string& entry) {
-                   return !tokens.empty() && matches(tokens_of(entry));
-                 });
+    std::copy_if(
+        known.begin(), known.end(), std::back_inserter(entries),
+        [&](const std::string& entry) { return !tokens.empty() && matches(tokens_of(entry)); });
     return entries;
   };
   auto found = alike([&](const auto& words) { return has_all(words, tokens); });

@@ -75,6 +75,9 @@ bool fits(std::string_view entry, std::string_view key) {
 }  // namespace
 
 bool changes_no_shape(std::string_view key) {
+  if (key.starts_with("rope_scaling.")) {
+    return true;
+  }
   const std::string_view last = key.substr(key.rfind('.') + 1);
   const auto any = [last](const auto& list) {
     return std::any_of(list.begin(), list.end(),

@@ -14,17 +14,6 @@ namespace headway::report {
 
 namespace {
 
-/// A page stays small.
-constexpr std::size_t kMostRows = 400;
-
-constexpr const char* kRun = "headway.run/1";
-
-std::string cut_note(std::size_t rows) {
-  return rows > kMostRows
-             ? element("p", fmt::format("{} more rows are in the result's file.", rows - kMostRows))
-             : "";
-}
-
 /// What a plan has under one heading; where no plan has it, the column is left out.
 struct PlanColumn {
   const char* heading;
@@ -72,7 +61,7 @@ std::string plans_table(const Json& plans) {
     std::vector<std::string> row{fmt::format("{}{}", table.rows.size() + 1, front),
                                  text_at(plan, {"name"})};
     for (const PlanColumn* column : shown) {
-      row.push_back(figure_number(kRun, column->path, member(plan, column->path)));
+      row.push_back(figure_number(kRunSchema, column->path, member(plan, column->path)));
     }
     table.rows.push_back(std::move(row));
   }
@@ -123,7 +112,7 @@ std::string points_table(const Json& rows) {
     table.columns.push_back({key, false});
   }
   for (const auto& path : figures) {
-    table.columns.push_back({figure_heading(kRun, path)});
+    table.columns.push_back({figure_heading(kRunSchema, path)});
   }
   table.columns.push_back({"status", false});
   table.columns.push_back({"reason", false});
@@ -136,7 +125,7 @@ std::string points_table(const Json& rows) {
       cells.push_back(text_of(at(row, {"changes", key.c_str()})));
     }
     for (const auto& path : figures) {
-      cells.push_back(figure_number(kRun, path, at(row, {"figures", path.c_str()})));
+      cells.push_back(figure_number(kRunSchema, path, at(row, {"figures", path.c_str()})));
     }
     cells.push_back(text_at(row, {"status"}));
     cells.push_back(text_at(row, {"reason"}));

@@ -9,6 +9,9 @@
 
 namespace headway::report {
 
+/// Figures of plans and of points of a sweep are those of runs.
+inline constexpr const char* kRunSchema = "headway.run/1";
+
 /// What a figure is called: "wall clock, median". Paths that have no other name stay as they are,
 /// with blanks.
 /// @param path  in its result, as "campaign.wall_days.p50"

@@ -96,6 +96,12 @@ std::string html_table(const Table& table) {
       {{"class", "table"}});
 }
 
+std::string cut_note(std::size_t rows) {
+  return rows > kMostRows
+             ? element("p", fmt::format("{} more rows are in the result's file.", rows - kMostRows))
+             : "";
+}
+
 std::string folded(const std::string& summary, const std::string& inner, bool open) {
   using Attributes = std::vector<std::pair<std::string, std::string>>;
   return element("details", element("summary", escaped(summary)) + inner,

@@ -1,6 +1,7 @@
 // The few pieces of HTML that a report is made of; every text is escaped here.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -30,6 +31,14 @@ std::string embedded_json(const Json& json,
 
 /// A table with a caption; numbers stand right.
 std::string html_table(const Table& table);
+
+/// Rows of one table; more are in the JSON.
+inline constexpr std::size_t kMostRows = 400;
+
+/// Under a table that has no more than these: how many rows there are beside them; HTML, empty if
+/// none.
+/// @param rows  of the list
+std::string cut_note(std::size_t rows);
 
 /// What the reader may open: a summary and what it hides.
 std::string folded(const std::string& summary, const std::string& inner, bool open = false);

@@ -18,8 +18,6 @@ namespace headway::report {
 
 namespace {
 
-/// Rows of one table; more are in the JSON.
-constexpr std::size_t kMostRows = 400;
 /// Of a list that is seen at once.
 constexpr std::size_t kOpenRows = 40;
 /// Lines of the scenario: lists of measurements are cut to their first ones.
@@ -226,11 +224,7 @@ class Section {
       }
       table.rows.push_back(std::move(row));
     }
-    const std::string cut = rows.size() > kMostRows
-                                ? element("p", fmt::format("{} more rows are in the result's file.",
-                                                           rows.size() - kMostRows))
-                                : "";
-    return html_table(table) + cut;
+    return html_table(table) + cut_note(rows.size());
   }
 
   /// Every figure of an object with its unit and meaning.

@@ -11,8 +11,6 @@ namespace headway::report {
 
 namespace {
 
-constexpr const char* kRun = "headway.run/1";  // figures of points are those of runs
-
 /// A change as a number where it is one: axes are in order then.
 Json value_of_axis(const Json& change) {
   Json read = Json::parse(change.get<std::string>(), nullptr, false);
@@ -27,7 +25,8 @@ std::string field_of(std::size_t place) { return fmt::format("axis {}", place + 
 Json points_of(const Json& rows, const std::string& best, std::vector<std::string>& axes) {
   Json values = Json::array();
   for (const Json& row : rows) {
-    const Json figure = times(at(row, {"figures"}).value(best, Json()), figure_factor(kRun, best));
+    const Json figure =
+        times(at(row, {"figures"}).value(best, Json()), figure_factor(kRunSchema, best));
     Json point = {{"point", row["point"]}, {"figure", figure}, {"status", row["status"]}};
     for (const auto& [key, value] : row["changes"].items()) {
       const auto known = std::find(axes.begin(), axes.end(), key);
@@ -67,7 +66,7 @@ void add_sweep(const Json& result, std::vector<Chart>& charts) {
   spec["height"] = 300;
   const Json near = {{"scale", {{"zero", false}}}};
   Json told = Json::array({axis("point", "nominal", "point"),
-                           axis("figure", "quantitative", figure_heading(kRun, best)),
+                           axis("figure", "quantitative", figure_heading(kRunSchema, best)),
                            axis("status", "nominal", "status")});
   Json lines = Json::array();
   for (std::size_t i = 0; i < axes.size(); ++i) {
@@ -78,7 +77,7 @@ void add_sweep(const Json& result, std::vector<Chart>& charts) {
   }
   spec["encoding"] = {
       {"x", numeric ? axis(field_of(0).c_str(), "quantitative", axes[0], near) : nominal(axes, 0)},
-      {"y", axis("figure", "quantitative", figure_heading(kRun, best), near)},
+      {"y", axis("figure", "quantitative", figure_heading(kRunSchema, best), near)},
       {"detail", lines},
       {"tooltip", told}};
   if (axes.size() > 1) {

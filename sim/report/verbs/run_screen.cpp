@@ -208,10 +208,11 @@ class Screen {
     const std::size_t shown = std::min({kMost, left, report_.remedies.size()});
     if (left > 0 && report_.remedies.empty()) {
       --room_;
-      line(elided(report_.step.memory.fits
-                      ? "What would help: another layout, which `headway plan` seeks; no loss is large"
-                      : "What would help: a layout that fits, which `headway plan` seeks",
-                  width_));
+      line(elided(
+          report_.step.memory.fits
+              ? "What would help: another layout, which `headway plan` seeks; no loss is large"
+              : "What would help: a layout that fits, which `headway plan` seeks",
+          width_));
     }
     if (shown == 0) {
       return;

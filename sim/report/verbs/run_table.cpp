@@ -146,12 +146,12 @@ Table packets_table(const training::PacketStep& packets) {
 
 /// What happened to all packets of a step.
 std::string packets_sentence(const network::PacketCounts& counts) {
+  const auto whole = [](std::uint64_t n) { return count(static_cast<double>(n)); };
   return fmt::format(
       "Of {} packets over {} cables {} were marked, {} dropped, {} trimmed, {} repeated; {} "
-      "pauses, "
-      "{} stalls for credits; the longest queue had {} kB.",
-      count(counts.packets), count(counts.hops), count(counts.marks), count(counts.drops),
-      count(counts.trims), count(counts.repeats), count(counts.pauses), count(counts.stalls),
+      "pauses, {} stalls for credits; the longest queue had {} kB.",
+      whole(counts.packets), whole(counts.hops), whole(counts.marks), whole(counts.drops),
+      whole(counts.trims), whole(counts.repeats), whole(counts.pauses), whole(counts.stalls),
       number(static_cast<double>(counts.deepest) / 1e3));
 }
 

@@ -87,12 +87,11 @@ std::optional<Remedy> more_spares(const RunReport& report, const campaign::Campa
     return std::nullopt;
   }
   const double gain = waiting - run.advice.wait_target;
-  return Remedy{
-      fmt::format("{} spare node{} instead of {}", *spares, *spares == 1 ? "" : "s",
-                  report.scenario.cluster.spares),
-      fmt::format("waiting below {} % of the time instead of {} %",
-                  number(100 * run.advice.wait_target), number(100 * waiting)),
-      gain, false};
+  return Remedy{fmt::format("{} spare node{} instead of {}", *spares, *spares == 1 ? "" : "s",
+                            report.scenario.cluster.spares),
+                fmt::format("waiting below {} % of the time instead of {} %",
+                            number(100 * run.advice.wait_target), number(100 * waiting)),
+                gain, false};
 }
 
 /// Gains of the step are gains of the time in which it runs.

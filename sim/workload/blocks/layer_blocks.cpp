@@ -1,6 +1,6 @@
 #include "sim/workload/blocks/layer_blocks.h"
 
-#include "sim/workload/blocks/attention_blocks.h"
+#include "sim/workload/attention/attention_blocks.h"
 #include "sim/workload/blocks/block_writer.h"
 #include "sim/workload/blocks/expert_blocks.h"
 #include "sim/workload/blocks/kernels.h"

@@ -1,6 +1,6 @@
 #include "sim/workload/blocks/parallel_block.h"
 
-#include "sim/workload/blocks/attention_blocks.h"
+#include "sim/workload/attention/attention_blocks.h"
 #include "sim/workload/blocks/kernels.h"
 
 namespace headway::workload {

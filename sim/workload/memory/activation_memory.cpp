@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "sim/workload/blocks/attention_blocks.h"
+#include "sim/workload/attention/attention_blocks.h"
 #include "sim/workload/constants.h"
 #include "sim/workload/expert_shape.h"
 #include "sim/workload/latent/latent_blocks.h"
@@ -60,9 +60,10 @@ double exchange_buffers(const RankShape& shape) {
     case ContextKind::ring:
       return 2.0 * key_value_block(shape).si();
     case ContextKind::all_gather:
-      return shape.native ? native_buffers(shape)
-                          : 2.0 * shape.context * gathered_block(shape).si() +
-                                (shape.sparse && shape.sparse->indexer ? gathered_index_keys(shape) : 0.0);
+      return shape.native
+                 ? native_buffers(shape)
+                 : 2.0 * shape.context * gathered_block(shape).si() +
+                       (shape.sparse && shape.sparse->indexer ? gathered_index_keys(shape) : 0.0);
     case ContextKind::all_to_all:
       return std::max(shape.element * shape.query_elements(), exchanged_keys(shape).si());
   }

@@ -1,6 +1,6 @@
 #include "sim/workload/mixer/mixer_blocks.h"
 
-#include "sim/workload/blocks/attention_blocks.h"
+#include "sim/workload/attention/attention_blocks.h"
 #include "sim/workload/mixer/mixer_kernels.h"
 
 namespace headway::workload {

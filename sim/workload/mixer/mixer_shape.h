@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "sim/workload/mixer_spec.h"
+#include "sim/workload/mixer/mixer_spec.h"
 
 namespace headway::workload {
 

@@ -38,9 +38,18 @@ const Trace kValidate{{5.62, 127, 1471},   {7.96, 208, 1471},   {10.86, 286, 147
                       {30.52, 792, 1471},  {34.14, 898, 1471},  {37.66, 998, 1471},
                       {40.88, 1093, 1471}, {44.74, 1178, 1471}, {47.48, 1259, 1471},
                       {50.66, 1330, 1471}, {54.20, 1431, 1471}, {55.66, 1471, 1471}};
-// 1,000 trials of configs/scenarios/degraded-90-days-100k-h100.yaml on a busy machine: the first ones simulate the steps that
-// the others look up, a quarter of the phase.
-const Trace kDegraded{{8.05, 1, 1000}, {15.38, 10, 1000}, {18.15, 25, 1000}, {20.23, 43, 1000}, {21.74, 61, 1000}, {23.27, 83, 1000}, {24.39, 107, 1000}, {25.58, 135, 1000}, {26.69, 167, 1000}, {27.69, 200, 1000}, {28.95, 232, 1000}, {30.02, 268, 1000}, {31.39, 303, 1000}, {32.49, 333, 1000}, {33.50, 368, 1000}, {34.87, 400, 1000}, {36.33, 425, 1000}, {37.56, 452, 1000}, {38.88, 478, 1000}, {40.22, 511, 1000}, {41.45, 539, 1000}, {42.71, 567, 1000}, {44.09, 593, 1000}, {45.41, 621, 1000}, {46.56, 643, 1000}, {47.90, 667, 1000}, {49.31, 696, 1000}, {50.42, 732, 1000}, {51.59, 765, 1000}, {52.69, 801, 1000}, {53.79, 829, 1000}, {54.89, 860, 1000}, {56.00, 896, 1000}, {57.12, 932, 1000}, {58.21, 968, 1000}, {59.36, 1000, 1000}};
+// 1,000 trials of configs/scenarios/degraded-90-days-100k-h100.yaml on a busy machine: the first
+// ones simulate the steps that the others look up, a quarter of the phase.
+const Trace kDegraded{
+    {8.05, 1, 1000},    {15.38, 10, 1000},  {18.15, 25, 1000},  {20.23, 43, 1000},
+    {21.74, 61, 1000},  {23.27, 83, 1000},  {24.39, 107, 1000}, {25.58, 135, 1000},
+    {26.69, 167, 1000}, {27.69, 200, 1000}, {28.95, 232, 1000}, {30.02, 268, 1000},
+    {31.39, 303, 1000}, {32.49, 333, 1000}, {33.50, 368, 1000}, {34.87, 400, 1000},
+    {36.33, 425, 1000}, {37.56, 452, 1000}, {38.88, 478, 1000}, {40.22, 511, 1000},
+    {41.45, 539, 1000}, {42.71, 567, 1000}, {44.09, 593, 1000}, {45.41, 621, 1000},
+    {46.56, 643, 1000}, {47.90, 667, 1000}, {49.31, 696, 1000}, {50.42, 732, 1000},
+    {51.59, 765, 1000}, {52.69, 801, 1000}, {53.79, 829, 1000}, {54.89, 860, 1000},
+    {56.00, 896, 1000}, {57.12, 932, 1000}, {58.21, 968, 1000}, {59.36, 1000, 1000}};
 
 /// How far the end that is foretold is from the real one, as a share of the phase, at its worst.
 double worst(const Trace& trace) {
@@ -66,13 +75,15 @@ TEST(TimeLeft, IsRightWithinAFifthAfterATenthOfTheWork) {
 // The mean pace of all that is done would be off by 2.7 times the phase.
 TEST(TimeLeft, ForgetsWhatOnlyTheBeginningTakes) { EXPECT_LT(worst(kDegraded), 0.4); }
 
-// Of 90 parts the first 30 take a second each, the others a third: at 60 the later half is all that counts.
+// Of 90 parts the first 30 take a second each, the others a third: at 60 the later half is all that
+// counts.
 TEST(TimeLeft, IsAtThePaceOfTheLaterHalf) {
   TimeLeft time_left;
   for (std::size_t done = 1; done <= 30; ++done) {
     const auto left = time_left.told(done, 90, static_cast<double>(done));
     ASSERT_EQ(left.has_value(), done >= 3) << "a thirtieth is done";
-    EXPECT_DOUBLE_EQ(left.value_or(90.0 - static_cast<double>(done)), 90.0 - static_cast<double>(done));
+    EXPECT_DOUBLE_EQ(left.value_or(90.0 - static_cast<double>(done)),
+                     90.0 - static_cast<double>(done));
   }
   EXPECT_DOUBLE_EQ(time_left.told(60, 90, 40).value(), 10);
 }

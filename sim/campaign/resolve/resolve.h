@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "sim/campaign/job/degraded_states.h"
 #include "sim/campaign/job/job.h"
+#include "sim/campaign/slow/degraded_states.h"
 #include "sim/campaign/step_times.h"
 #include "sim/storage/closed_form.h"
 #include "sim/training/check.h"

@@ -3,7 +3,7 @@
 
 #include "apps/headway/options.h"
 #include "apps/headway/output.h"
-#include "apps/headway/starter.h"
+#include "apps/headway/starter/starter.h"
 #include "apps/headway/verb.h"
 
 namespace headway::apps {

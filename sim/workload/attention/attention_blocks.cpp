@@ -1,4 +1,4 @@
-#include "sim/workload/blocks/attention_blocks.h"
+#include "sim/workload/attention/attention_blocks.h"
 
 #include <algorithm>
 #include <cmath>

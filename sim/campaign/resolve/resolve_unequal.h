@@ -1,7 +1,7 @@
 // What a replica that lost a part does until it is mended, as numbers of the job.
 #pragma once
 
-#include "sim/campaign/resolve.h"
+#include "sim/campaign/resolve/resolve.h"
 
 namespace headway::campaign {
 

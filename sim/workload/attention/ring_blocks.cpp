@@ -1,4 +1,4 @@
-#include "sim/workload/blocks/ring_blocks.h"
+#include "sim/workload/attention/ring_blocks.h"
 
 #include <algorithm>
 #include <array>

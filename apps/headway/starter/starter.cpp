@@ -1,4 +1,4 @@
-#include "apps/headway/starter.h"
+#include "apps/headway/starter/starter.h"
 
 #include <algorithm>
 #include <charconv>

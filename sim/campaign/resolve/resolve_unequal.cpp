@@ -1,4 +1,4 @@
-#include "sim/campaign/resolve_unequal.h"
+#include "sim/campaign/resolve/resolve_unequal.h"
 
 #include <algorithm>
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-#include "sim/campaign/job/degraded_states.h"
+#include "sim/campaign/slow/degraded_states.h"
 
 #include <algorithm>
 #include <map>

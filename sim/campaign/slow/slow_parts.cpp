@@ -1,4 +1,4 @@
-#include "sim/campaign/job/slow_parts.h"
+#include "sim/campaign/slow/slow_parts.h"
 
 #include <algorithm>
 

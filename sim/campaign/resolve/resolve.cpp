@@ -1,11 +1,11 @@
-#include "sim/campaign/resolve.h"
+#include "sim/campaign/resolve/resolve.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 
 #include "sim/campaign/limits.h"
-#include "sim/campaign/resolve_unequal.h"
+#include "sim/campaign/resolve/resolve_unequal.h"
 #include "sim/campaign/run_input.h"
 #include "sim/campaign/saves/resolve_saves.h"
 #include "sim/campaign/saves/simulated_saves.h"
