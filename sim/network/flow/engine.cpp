@@ -75,11 +75,12 @@ void Engine::set_up_actors() {
 
 void Engine::set_up_groups() {
   groups_.resize(problem_.groups.size());
-  instances_.resize(groups_.size() * instances_per_group_);
+  instances_.resize(groups_.size());
   instance_paths_.resize(options_.paths ? instances_.size() : 0);
   for (std::size_t g = 0; g < groups_.size(); ++g) {
     const TransferGroup& group = problem_.groups[g];
     GroupState& state = groups_[g];
+    state.first_instance = static_cast<std::uint32_t>(g);
     state.need = group.need;
     state.first_flow = group.first_flow;
     state.flows = group.flows;

@@ -78,13 +78,12 @@ class Engine {
   struct alignas(64) GroupState {
     std::uint32_t need = 0;
     std::uint32_t first_flow = 0, flows = 0, flows_left = 0;
-    std::uint32_t waiters = kNone;  ///< actors blocked on instance `completed`
+    std::uint32_t waiters = kNone;               ///< actors blocked on instance `completed`
+    std::uint32_t first_instance = 0, room = 1;  ///< its slice of instances_; a power of two
     core::Activity activity = core::Activity::other;
     core::Activity waiting = core::Activity::other;  ///< for the last member to arrive
     std::uint64_t completed = 0;
-    core::Tick until_flows =
-        0;  ///< launch to first byte, if equal for all flows; else kMixedLatency
-    core::Tick launched = 0;
+    core::Tick until_flows = 0;  ///< launch to first byte, if equal for all; else kMixedLatency
     std::uint64_t launch_power = 0;
     std::uint64_t key = 0;
   };
@@ -93,11 +92,13 @@ class Engine {
     std::uint32_t arrivals = 0, last_arriver = 0;
     core::Tick latest = 0;  ///< its last arrival so far
   };
+  struct alignas(64) InstancePath {
+    core::ByActivity<core::Tick> times;
+  };
   struct alignas(64) FlowState {
     Int128 left = 0;  ///< volume not yet moved at `anchor`
     std::int64_t rate = 0;
-    core::Tick anchor =
-        kIdle;  ///< when the rate last changed; kIdle: it does not take part in sharing
+    core::Tick anchor = kIdle;  ///< when the rate last changed; kIdle: it has no share
     std::uint64_t start_power = 0;
     std::uint64_t key = 0;  ///< digest key, times the multiplicity
     std::uint32_t group = 0;
@@ -210,13 +211,16 @@ class Engine {
   [[nodiscard]] core::Tick after(core::Tick delay) const { return sum(now_, delay); }
   static core::Tick sum(core::Tick tick, core::Tick delay);
 
+  [[nodiscard]] std::size_t place_of(std::uint32_t group, std::uint64_t number) const {
+    return groups_[group].first_instance + (number & (groups_[group].room - 1));
+  }
   Instance& instance(std::uint32_t group, std::uint64_t number) {
-    return instances_[group * instances_per_group_ + (number & (instances_per_group_ - 1))];
+    return instances_[place_of(group, number)];
   }
   [[nodiscard]] core::ByActivity<core::Tick>& path_of(const Instance& instance) {
-    return instance_paths_[static_cast<std::size_t>(&instance - instances_.data())];
+    return instance_paths_[static_cast<std::size_t>(&instance - instances_.data())].times;
   }
-  void grow_instances();
+  void grow_instances(std::uint32_t group);
   void launch(std::uint32_t group);
   void timer(std::uint32_t group);
   void complete(std::uint32_t group, core::Tick tick, const TickPowers& powers);
@@ -257,8 +261,7 @@ class Engine {
   LargeVector<Slot> slots_;
   std::vector<std::int64_t> counters_;  // iterations left, per actor and depth
   LargeVector<GroupState> groups_;
-  LargeVector<Instance> instances_;  // instances_per_group_ a group, by number modulo that
-  std::uint64_t instances_per_group_ = 2;
+  LargeVector<Instance> instances_;  // per group a slice, by number modulo its room
   std::vector<Crew> teams_;
   std::vector<std::uint32_t> team_members_;
   std::vector<std::uint32_t> team_of_group_;  // kNone: those who meet there are no team
@@ -286,7 +289,7 @@ class Engine {
   std::vector<RateEntry> rates_;
   std::vector<ActorPath> paths_;  ///< with options_.paths
   /// Of each of instances_: what lies behind its last arrival; likewise.
-  std::vector<core::ByActivity<core::Tick>> instance_paths_;
+  LargeVector<InstancePath> instance_paths_;
   std::uint64_t ends_known_ = 0;
   std::size_t untold_ = 0;  // advances since progress was told
   bool check_solves_ = false;

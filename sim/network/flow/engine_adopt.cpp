@@ -16,8 +16,13 @@ void Engine::adopt(const Engine& before, const Ancestry& from) {
   skipped_events_ = before.skipped_events_;
   event_sum_ = before.event_sum_;
   result_sum_ = before.result_sum_;
-  instances_per_group_ = before.instances_per_group_;
-  instances_.assign(groups_.size() * instances_per_group_, Instance{});
+  std::uint32_t instances = 0;
+  for (std::uint32_t g = 0; g < groups_.size(); ++g) {
+    groups_[g].room = before.groups_[from.group[g]].room;
+    groups_[g].first_instance = instances;
+    instances += groups_[g].room;
+  }
+  instances_.assign(instances, Instance{});
   adopt_actors(before, from.actor);
   adopt_groups(before, from.group);
   adopt_flows(before, from.flow);
@@ -59,13 +64,10 @@ void Engine::adopt_groups(const Engine& before, const std::vector<std::uint32_t>
     GroupState& state = groups_[g];
     const GroupState& old = before.groups_[from[g]];
     state.completed = old.completed;
-    state.launched = old.launched;
     state.launch_power = old.launch_power;
-    for (std::uint64_t i = 0; i < instances_per_group_; ++i) {
+    for (std::uint64_t i = 0; i < state.room; ++i) {
       const std::uint64_t number = state.completed + i;
-      instance(g, number).latest =
-          before.instances_[from[g] * instances_per_group_ + (number & (instances_per_group_ - 1))]
-              .latest;
+      instance(g, number).latest = before.instances_[before.place_of(from[g], number)].latest;
     }
     adopt_due(before, before.group_entity(from[g]), group_entity(g));
   }

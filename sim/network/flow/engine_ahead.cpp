@@ -10,6 +10,12 @@
 #include "sim/network/flow/engine.h"
 
 namespace headway::network {
+namespace {
+
+// Instances of a group that are told ahead of the clock: more take more memory than they save time.
+constexpr std::uint32_t kToldRoom = 4;
+
+}  // namespace
 
 /// A group without flows that one slot of one actor arrives at and waits for.
 void Engine::find_private_slots() {
@@ -125,7 +131,7 @@ void Engine::pass_transfer(std::uint32_t actor, ActorState& state, const Crew& c
 bool Engine::arrive_ahead(std::uint32_t actor, ActorState& state) {
   Slot& slot = slots_[state.first_slot + programs_.code[state.pc].slot];
   const GroupState& group = groups_[slot.group];
-  if (group.until_flows <= 0 || slot.arrived - group.completed >= instances_per_group_) {
+  if (group.until_flows <= 0 || slot.arrived - group.completed >= std::max(group.room, kToldRoom)) {
     return false;
   }
   arrive(actor, slot, ahead_.tick);

@@ -11,8 +11,9 @@ constexpr std::size_t kFarLook = 12, kNearLook = 8, kLastLook = 4, kWaiterLook =
 }  // namespace
 
 /// What an actor touches when it goes on behind its wait.
-void Engine::prefetch_waiter(std::uint32_t group) const {
-  const std::uint32_t waiter = groups_[group].waiters;
+void Engine::prefetch_waiter(std::uint32_t index) const {
+  const GroupState& group = groups_[index];
+  const std::uint32_t waiter = group.waiters;
   if (waiter == kNone) {
     return;
   }
@@ -21,6 +22,9 @@ void Engine::prefetch_waiter(std::uint32_t group) const {
   if (options_.paths) {
     __builtin_prefetch(&paths_[waiter], 1);
     __builtin_prefetch(&paths_[waiter].order, 1);
+    const InstancePath& path = instance_paths_[place_of(index, group.completed)];
+    __builtin_prefetch(&path.times.values.front());
+    __builtin_prefetch(&path.times.values.back());
   }
 }
 
@@ -67,7 +71,7 @@ void Engine::prefetch(std::size_t index) const {
     if (entity >= first_flow_ && entity < change_entity_) {
       const std::uint32_t group = flows_[entity - first_flow_].group;
       solver_.prefetch_links(entity - first_flow_);
-      __builtin_prefetch(&instances_[group * instances_per_group_], 1);
+      __builtin_prefetch(&instances_[groups_[group].first_instance], 1);
       if (groups_[group].waiters != kNone) {
         __builtin_prefetch(&actors_[groups_[group].waiters], 1);
       }

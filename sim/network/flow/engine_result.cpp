@@ -18,8 +18,7 @@ std::string Engine::describe_stuck_actor(std::uint32_t actor) const {
   const std::uint32_t step = state.pc - programs_.first[program];
   const Slot& slot = slots_[state.first_slot + programs_.code[state.pc].slot];
   const GroupState& group = groups_[slot.group];
-  const Instance& waited = instances_[slot.group * instances_per_group_ +
-                                      (group.completed & (instances_per_group_ - 1))];
+  const Instance& waited = instances_[place_of(slot.group, group.completed)];
   return fmt::format(
       "actor {} (program {}, step {}) waits since tick {} for instance {} of group {} '{}' ({} of "
       "{} arrived)",
@@ -29,8 +28,7 @@ std::string Engine::describe_stuck_actor(std::uint32_t actor) const {
 
 std::string Engine::describe_open_group(std::uint32_t index) const {
   const GroupState& group = groups_[index];
-  const Instance& open =
-      instances_[index * instances_per_group_ + (group.completed & (instances_per_group_ - 1))];
+  const Instance& open = instances_[place_of(index, group.completed)];
   const char* state = open.arrivals == group.need
                           ? "was launched and never completes: a link carries nothing"
                           : "was never launched";
@@ -50,9 +48,7 @@ void Engine::require_end() const {
   }
   for (std::uint32_t group = 0; group < groups_.size(); ++group) {
     const std::uint64_t number = groups_[group].completed;
-    const bool open =
-        instances_[group * instances_per_group_ + (number & (instances_per_group_ - 1))].arrivals >
-        0;
+    const bool open = instances_[place_of(group, number)].arrivals > 0;
     if (open && ++count <= 2 * kNamed) {
       stuck.push_back(describe_open_group(group));
     }

@@ -8,30 +8,30 @@
 
 namespace headway::network {
 
-/// Some actor runs further ahead than there is room for: twice the room for every group.
-void Engine::grow_instances() {
-  const std::uint64_t old = instances_per_group_;
+/// Some actor runs further ahead than there is room for: twice the room for the group, at the end.
+void Engine::grow_instances(std::uint32_t index) {
+  GroupState& group = groups_[index];
+  const std::uint32_t more = 2 * group.room;
+  const std::size_t first = instances_.size();
+  HEADWAY_CHECK(first + more <= UINT32_MAX, "{} transfers are open at once", first);
   const auto grow = [&](auto& of_instances) {
-    std::remove_reference_t<decltype(of_instances)> grown(of_instances.size() * 2);
-    for (std::size_t group = 0; group < groups_.size() && !grown.empty(); ++group) {
-      for (std::uint64_t i = 0; i < old; ++i) {
-        const std::uint64_t number = groups_[group].completed + i;
-        grown[group * old * 2 + (number & (2 * old - 1))] =
-            of_instances[group * old + (number & (old - 1))];
-      }
+    of_instances.resize(of_instances.empty() ? 0 : first + more);
+    for (std::uint64_t i = 0; i < group.room && !of_instances.empty(); ++i) {
+      const std::uint64_t number = group.completed + i;
+      of_instances[first + (number & (more - 1))] = of_instances[place_of(index, number)];
     }
-    of_instances = std::move(grown);
   };
   grow(instances_);
   grow(instance_paths_);
-  instances_per_group_ *= 2;
+  group.first_instance = static_cast<std::uint32_t>(first);
+  group.room = more;
 }
 
 /// @param tick  the actor's own. @returns whether all have come and the instance is next
 bool Engine::join(std::uint32_t actor, std::uint32_t index, std::uint64_t number, core::Tick tick) {
   const GroupState& group = groups_[index];
-  while (number - group.completed >= instances_per_group_) {
-    grow_instances();
+  while (number - group.completed >= group.room) {
+    grow_instances(index);
   }
   Instance& next = instance(index, number);
   // Of arrivals at one tick the first actor by number counts, whatever the order of work.
@@ -56,13 +56,13 @@ void Engine::arrive(std::uint32_t actor, Slot& slot, core::Tick tick) {
 void Engine::launch(std::uint32_t index) {
   GroupState& group = groups_[index];
   ++live_;
-  group.launched = std::max(now_, instance(index, group.completed).latest);
-  group.launch_power = powers_at(group.launched).start;
+  const core::Tick launched = std::max(now_, instance(index, group.completed).latest);
+  group.launch_power = powers_at(launched).start;
   group.flows_left = group.flows;
   if (group.until_flows == 0) {
     timer(index);
   } else if (group.until_flows != kMixedLatency) {
-    queue_.schedule(group_entity(index), sum(group.launched, group.until_flows));
+    queue_.schedule(group_entity(index), sum(launched, group.until_flows));
   } else {
     for (std::uint32_t flow = group.first_flow; flow < group.first_flow + group.flows; ++flow) {
       const core::Tick wait = problem_.groups[index].delay + problem_.flows[flow].latency;

@@ -94,6 +94,7 @@ bool PeriodSkipper::slots_repeat() const {
 }
 
 bool PeriodSkipper::groups_repeat() const {
+  const std::uint64_t shift = tick_powers(period_).start;
   for (std::uint32_t g = 0; g < engine_.groups_.size(); ++g) {
     const Engine::GroupState& now = engine_.groups_[g];
     const Engine::GroupState& before = reference_.groups[g];
@@ -101,7 +102,9 @@ bool PeriodSkipper::groups_repeat() const {
       return false;
     }
     const bool in_flight = engine_.instance(g, now.completed).arrivals == now.need;
-    if (in_flight && !steady(before.launched, now.launched)) {
+    const bool launch_steady =
+        now.launch_power == before.launch_power * shift || now.launch_power == before.launch_power;
+    if (in_flight && !launch_steady) {
       return false;
     }
   }
@@ -109,12 +112,12 @@ bool PeriodSkipper::groups_repeat() const {
 }
 
 bool PeriodSkipper::instances_repeat(std::uint32_t group) const {
-  const std::uint64_t room = engine_.instances_per_group_;
+  const std::uint64_t room = engine_.groups_[group].room;  // nothing grew
   for (std::uint64_t i = 0; i < room; ++i) {
     const Engine::Instance& now = engine_.instance(group, engine_.groups_[group].completed + i);
     const Engine::Instance& before =
-        reference_
-            .instances[group * room + ((reference_.groups[group].completed + i) & (room - 1))];
+        reference_.instances[reference_.groups[group].first_instance +
+                             ((reference_.groups[group].completed + i) & (room - 1))];
     if (now.arrivals != before.arrivals ||
         (now.arrivals > 0 && !steady(before.latest, now.latest))) {
       return false;
@@ -238,19 +241,18 @@ void PeriodSkipper::jump_actors(std::int64_t periods) {
 void PeriodSkipper::jump_groups(std::int64_t periods) {
   const core::Tick shift = periods * period_;
   const std::uint64_t power = tick_powers(shift).start;
-  const std::uint64_t room = engine_.instances_per_group_;
-  std::vector<Engine::Instance> open(room);
+  const std::uint64_t one = tick_powers(period_).start;
+  std::vector<Engine::Instance> open;
   for (std::uint32_t g = 0; g < engine_.groups_.size(); ++g) {
     Engine::GroupState& now = engine_.groups_[g];
     const Engine::GroupState& before = reference_.groups[g];
-    if (moved(before.launched, now.launched)) {
-      now.launched += shift;
-      now.launch_power *= power;
-    }
+    now.launch_power *= now.launch_power == before.launch_power * one ? power : 1;
+    const std::uint64_t room = now.room;
+    open.resize(room);
     for (std::uint64_t i = 0; i < room; ++i) {
       open[i] = engine_.instance(g, now.completed + i);
       const Engine::Instance& then =
-          reference_.instances[g * room + ((before.completed + i) & (room - 1))];
+          reference_.instances[before.first_instance + ((before.completed + i) & (room - 1))];
       open[i].latest += moved(then.latest, open[i].latest) ? shift : 0;
     }
     now.completed += (now.completed - before.completed) * static_cast<std::uint64_t>(periods);

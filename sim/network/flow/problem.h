@@ -122,7 +122,7 @@ struct TraceEntry {
 
 /// The chain of causes behind an actor (folded: a class): what it computed since it last waited,
 /// the transfer that it waited for, and what the last actor to arrive there had behind it.
-struct ActorPath {
+struct alignas(64) ActorPath {
   core::ByActivity<core::Tick> times;  ///< sums to the end of the last that took it time
   std::uint64_t order = 0;             ///< of these ends, in the order in which they became known
 };
