@@ -49,6 +49,7 @@ void Engine::prefetch(std::size_t index) const {
       const GroupState& group = groups_[entity - first_group_];
       if (group.flows > 0) {
         __builtin_prefetch(&flows_[group.first_flow], 1);
+        __builtin_prefetch(&volumes_[group.first_flow]);
         solver_.prefetch(group.first_flow);
       } else if (group.waiters != kNone) {
         __builtin_prefetch(&actors_[group.waiters], 1);
@@ -56,14 +57,6 @@ void Engine::prefetch(std::size_t index) const {
     } else if (entity < change_entity_) {
       __builtin_prefetch(&groups_[flows_[entity - first_flow_].group], 1);
       solver_.prefetch_loads(entity - first_flow_);
-    }
-  }
-  if (index + kWaiterLook < batch_.size()) {
-    const std::uint32_t entity = batch_[index + kWaiterLook];
-    if (entity >= first_flow_ && entity < change_entity_) {
-      prefetch_waiter(flows_[entity - first_flow_].group);
-    } else if (entity >= first_group_ && entity < first_flow_) {
-      prefetch_waiter(entity - first_group_);
     }
   }
   if (index + kLastLook < batch_.size()) {
@@ -74,6 +67,24 @@ void Engine::prefetch(std::size_t index) const {
       __builtin_prefetch(&instances_[groups_[group].first_instance], 1);
       if (groups_[group].waiters != kNone) {
         __builtin_prefetch(&actors_[groups_[group].waiters], 1);
+      }
+    } else if (entity >= first_group_ && entity < first_flow_) {
+      const GroupState& group = groups_[entity - first_group_];
+      if (group.flows > 0) {
+        solver_.prefetch_loads(group.first_flow);
+      }
+    }
+  }
+  if (index + kWaiterLook < batch_.size()) {
+    const std::uint32_t entity = batch_[index + kWaiterLook];
+    if (entity >= first_flow_ && entity < change_entity_) {
+      prefetch_waiter(flows_[entity - first_flow_].group);
+    } else if (entity >= first_group_ && entity < first_flow_) {
+      const GroupState& group = groups_[entity - first_group_];
+      if (group.flows > 0) {
+        solver_.prefetch_links(group.first_flow);
+      } else {
+        prefetch_waiter(entity - first_group_);
       }
     }
   }
