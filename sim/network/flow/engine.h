@@ -87,8 +87,7 @@ class Engine {
     std::uint64_t launch_power = 0;
     std::uint64_t key = 0;
   };
-  /// Arrivals of one instance that is not complete yet.
-  struct Instance {
+  struct Instance {  ///< one that is not complete yet
     std::uint32_t arrivals = 0, last_arriver = 0;
     core::Tick latest = 0;  ///< its last arrival so far
   };
@@ -163,6 +162,8 @@ class Engine {
   void adopt_due(const Engine& before, std::uint32_t old_entity, std::uint32_t entity);
   void begin_tick(core::Tick tick);
   void prefetch(std::size_t index) const;
+  void prefetch_group(std::uint32_t group, std::size_t stage) const;
+  void prefetch_flow(std::uint32_t flow, std::size_t stage) const;
   void prefetch_waiter(std::uint32_t group) const;
   void apply(std::uint32_t entity);
   void apply_changes();
@@ -287,9 +288,8 @@ class Engine {
   std::vector<RecordedArrival> arrivals_;                ///< with options_.transfers
   std::vector<std::vector<core::Tick>> completions_at_;  ///< per group and instance, likewise
   std::vector<RateEntry> rates_;
-  std::vector<ActorPath> paths_;  ///< with options_.paths
-  /// Of each of instances_: what lies behind its last arrival; likewise.
-  LargeVector<InstancePath> instance_paths_;
+  std::vector<ActorPath> paths_;              ///< with options_.paths
+  LargeVector<InstancePath> instance_paths_;  ///< likewise: behind the last arrival of each
   std::uint64_t ends_known_ = 0;
   std::size_t untold_ = 0;  // advances since progress was told
   bool check_solves_ = false;

@@ -1,12 +1,15 @@
 // What the next events of a batch will touch is fetched while those before them are worked off: a
 // large run waits for memory most of the time.
+#include <array>
+
 #include "sim/network/flow/engine.h"
 
 namespace headway::network {
 namespace {
 
-// Events ahead at which the states themselves are fetched, what these name, and what that names.
-constexpr std::size_t kFarLook = 12, kNearLook = 8, kLastLook = 4, kWaiterLook = 2;
+/// How many events ahead each stage is: a stage fetches what the one before it has brought the
+/// address of.
+constexpr std::array<std::size_t, 5> kLooks{12, 9, 6, 4, 2};
 
 }  // namespace
 
@@ -28,64 +31,69 @@ void Engine::prefetch_waiter(std::uint32_t index) const {
   }
 }
 
+/// The timer of a group: its flows start, or whoever waits goes on.
+void Engine::prefetch_group(std::uint32_t index, std::size_t stage) const {
+  const GroupState& group = groups_[index];
+  if (stage == 0) {
+    __builtin_prefetch(&group, 1);
+  } else if (group.flows == 0) {
+    if (stage == 1 && group.waiters != kNone) {
+      __builtin_prefetch(&actors_[group.waiters], 1);
+    } else if (stage == 4) {
+      prefetch_waiter(index);
+    }
+  } else if (stage == 1) {
+    __builtin_prefetch(&flows_[group.first_flow], 1);
+    __builtin_prefetch(&volumes_[group.first_flow]);
+    solver_.prefetch(group.first_flow);
+  } else if (stage == 2) {
+    solver_.prefetch_loads(group.first_flow);
+  } else if (stage == 3) {
+    solver_.prefetch_links(group.first_flow);
+  } else {
+    solver_.prefetch_members(group.first_flow);
+  }
+}
+
+/// The start or the end of a flow.
+void Engine::prefetch_flow(std::uint32_t flow, std::size_t stage) const {
+  const std::uint32_t index = flows_[flow].group;
+  if (stage == 0) {
+    __builtin_prefetch(&flows_[flow], 1);
+    solver_.prefetch(flow);
+  } else if (stage == 1) {
+    __builtin_prefetch(&groups_[index], 1);
+    solver_.prefetch_loads(flow);
+  } else if (stage == 2) {
+    solver_.prefetch_links(flow);
+    __builtin_prefetch(&instances_[groups_[index].first_instance], 1);
+    if (groups_[index].waiters != kNone) {
+      __builtin_prefetch(&actors_[groups_[index].waiters], 1);
+    }
+  } else if (stage == 3) {
+    solver_.prefetch_members(flow);
+  } else {
+    prefetch_waiter(index);
+  }
+}
+
 /// @param index  of the event of batch_ that comes next
 void Engine::prefetch(std::size_t index) const {
-  if (index + kFarLook < batch_.size()) {
-    const std::uint32_t entity = batch_[index + kFarLook];
+  for (std::size_t stage = 0; stage < kLooks.size(); ++stage) {
+    if (index + kLooks[stage] >= batch_.size()) {
+      continue;
+    }
+    const std::uint32_t entity = batch_[index + kLooks[stage]];
     if (entity < first_group_) {
-      __builtin_prefetch(&actors_[entity], 1);
+      if (stage == 0) {
+        __builtin_prefetch(&actors_[entity], 1);
+      } else if (stage == 1) {
+        __builtin_prefetch(&slots_[actors_[entity].first_slot], 1);
+      }
     } else if (entity < first_flow_) {
-      __builtin_prefetch(&groups_[entity - first_group_], 1);
+      prefetch_group(entity - first_group_, stage);
     } else if (entity < change_entity_) {
-      __builtin_prefetch(&flows_[entity - first_flow_], 1);
-      solver_.prefetch(entity - first_flow_);
-    }
-  }
-  if (index + kNearLook < batch_.size()) {
-    const std::uint32_t entity = batch_[index + kNearLook];
-    if (entity < first_group_) {
-      __builtin_prefetch(&slots_[actors_[entity].first_slot], 1);
-    } else if (entity < first_flow_) {
-      const GroupState& group = groups_[entity - first_group_];
-      if (group.flows > 0) {
-        __builtin_prefetch(&flows_[group.first_flow], 1);
-        __builtin_prefetch(&volumes_[group.first_flow]);
-        solver_.prefetch(group.first_flow);
-      } else if (group.waiters != kNone) {
-        __builtin_prefetch(&actors_[group.waiters], 1);
-      }
-    } else if (entity < change_entity_) {
-      __builtin_prefetch(&groups_[flows_[entity - first_flow_].group], 1);
-      solver_.prefetch_loads(entity - first_flow_);
-    }
-  }
-  if (index + kLastLook < batch_.size()) {
-    const std::uint32_t entity = batch_[index + kLastLook];
-    if (entity >= first_flow_ && entity < change_entity_) {
-      const std::uint32_t group = flows_[entity - first_flow_].group;
-      solver_.prefetch_links(entity - first_flow_);
-      __builtin_prefetch(&instances_[groups_[group].first_instance], 1);
-      if (groups_[group].waiters != kNone) {
-        __builtin_prefetch(&actors_[groups_[group].waiters], 1);
-      }
-    } else if (entity >= first_group_ && entity < first_flow_) {
-      const GroupState& group = groups_[entity - first_group_];
-      if (group.flows > 0) {
-        solver_.prefetch_loads(group.first_flow);
-      }
-    }
-  }
-  if (index + kWaiterLook < batch_.size()) {
-    const std::uint32_t entity = batch_[index + kWaiterLook];
-    if (entity >= first_flow_ && entity < change_entity_) {
-      prefetch_waiter(flows_[entity - first_flow_].group);
-    } else if (entity >= first_group_ && entity < first_flow_) {
-      const GroupState& group = groups_[entity - first_group_];
-      if (group.flows > 0) {
-        solver_.prefetch_links(group.first_flow);
-      } else {
-        prefetch_waiter(entity - first_group_);
-      }
+      prefetch_flow(entity - first_flow_, stage);
     }
   }
 }

@@ -3,6 +3,11 @@
 #include <algorithm>
 
 namespace headway::network {
+namespace {
+
+constexpr std::uint32_t kFew = 4;  ///< links to fetch: most flows cross no more that matter
+
+}  // namespace
 
 FairShare::FairShare(FairShareTables tables)
     : links_(tables.capacity.size()),
@@ -26,9 +31,15 @@ FairShare::FairShare(FairShareTables tables)
   }
 }
 
-/// Of the first few: most flows cross no more that matter.
+void FairShare::prefetch_members(std::uint32_t flow) const {
+  const FlowState& state = flows_[flow];
+  for (std::uint32_t i = state.first; i < state.first + std::min(state.loads, kFew); ++i) {
+    const Link& link = links_[loads_[i].link];
+    __builtin_prefetch(members_.data() + link.first + link.active, 1);
+  }
+}
+
 void FairShare::prefetch_links(std::uint32_t flow) const {
-  constexpr std::uint32_t kFew = 4;
   const FlowState& state = flows_[flow];
   for (std::uint32_t i = state.first; i < state.first + std::min(state.loads, kFew); ++i) {
     __builtin_prefetch(&links_[loads_[i].link], 1);

@@ -59,12 +59,14 @@ class FairShare {
   [[nodiscard]] std::size_t flows() const { return flows_.size(); }
   [[nodiscard]] std::size_t active() const { return active_; }
   [[nodiscard]] bool takes_part(std::uint32_t flow) const { return flows_[flow].level != kAbsent; }
-  /// Fetches what `add` and `remove` touch: the flow itself, its loads, and then their links.
+  /// Fetches what `add` and `remove` touch: the flow itself, its loads, their links, and then where
+  /// it stands or will stand among their members.
   void prefetch(std::uint32_t flow) const { __builtin_prefetch(&flows_[flow], 1); }
   void prefetch_loads(std::uint32_t flow) const {
     __builtin_prefetch(loads_.data() + flows_[flow].first, 1);
   }
   void prefetch_links(std::uint32_t flow) const;
+  void prefetch_members(std::uint32_t flow) const;
   /// Flow levels computed so far, for profiling.
   [[nodiscard]] std::uint64_t flow_solves() const { return flow_solves_; }
 
