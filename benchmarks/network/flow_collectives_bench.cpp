@@ -15,7 +15,7 @@ constexpr Bytes k64MiB{67108864};
 /// Every message one by one: neither folded nor jumped over.
 const RunOptions kEveryEvent{false, false, false};
 const RunOptions kFolded{};  ///< what callers get: in space, and iterations that repeat
-const RunOptions kFoldedEveryIteration{true, false, false};
+const RunOptions kFoldedEveryIteration{true, false, false, false};
 
 void require(benchmark::State& state, const RunResult& result, Tick end) {
   if (result.end != end) {

@@ -9,8 +9,14 @@ using namespace headway::network;
 using headway::core::BytesPerSecond;
 using headway::core::Tick;
 
-const RunOptions kFolded{true, false, true};
-const RunOptions kUnfolded{false, false, false};
+RunOptions every_iteration() {
+  RunOptions options;
+  options.fold = options.skip_repeats = false;
+  return options;
+}
+
+const RunOptions kFolded{};  ///< what callers get: in space, and iterations that repeat
+const RunOptions kUnfolded = every_iteration();
 
 void hierarchical(benchmark::State& state) {
   patterns::Hierarchical shape;

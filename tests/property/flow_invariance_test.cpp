@@ -14,7 +14,7 @@
 namespace headway::network {
 namespace {
 
-const RunOptions kPlain{false, false, false};
+const RunOptions kPlain{false, false, false, false};
 
 std::vector<std::uint32_t> shuffled(std::size_t count, testing::Draw& draw) {
   std::vector<std::uint32_t> order(count);
