@@ -5,7 +5,6 @@
 // From a meeting on, all members stand at one tick. If they run one program equally fast, they do
 // the same until they do something else than compute and meet each other: that is worked off once
 // for all of them. Ticks, digests, bookings and paths are those of the members one by one.
-#include <algorithm>
 #include <map>
 #include <span>
 
@@ -32,18 +31,16 @@ void Engine::find_meetings() {
     }
   }
   std::vector<bool> meets(groups_.size(), true);
-  const auto for_each_slot = [&](const auto& visit) {
-    for (std::size_t a = 0; a < actors_.size(); ++a) {
-      const std::vector<bool>& at_once = waits_at_once[problem_.actors[a].program];
-      for (std::size_t i = 0; i < at_once.size(); ++i) {
-        visit(slots_[actors_[a].first_slot + i], at_once[i]);
-      }
+  for (std::size_t a = 0; a < actors_.size(); ++a) {
+    const std::vector<bool>& at_once = waits_at_once[problem_.actors[a].program];
+    for (std::size_t i = 0; i < at_once.size(); ++i) {
+      const std::uint32_t group = slots_[actors_[a].first_slot + i].group;
+      meets[group] = meets[group] && at_once[i] && groups_[group].flows == 0;
     }
-  };
-  for_each_slot([&](const Slot& slot, bool at_once) {
-    meets[slot.group] = meets[slot.group] && at_once && groups_[slot.group].flows == 0;
-  });
-  for_each_slot([&](Slot& slot, bool /*at_once*/) { slot.meeting = meets[slot.group]; });
+  }
+  for (Slot& slot : slots_) {
+    slot.meeting = meets[slot.group];
+  }
 }
 
 /// Who meets whom, where all do so by the same slot of the same program, equally fast.

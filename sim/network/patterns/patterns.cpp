@@ -1,7 +1,7 @@
 #include "sim/network/patterns/patterns.h"
 
 #include "sim/core/error.h"
-#include "sim/network/flow/program_steps.h"
+#include "sim/network/patterns/program_steps.h"
 
 namespace headway::network::patterns {
 namespace {

@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "sim/network/flow/digest.h"
-#include "sim/network/flow/program_steps.h"
 #include "sim/network/patterns/patterns.h"
+#include "sim/network/patterns/program_steps.h"
 
 namespace headway::network::patterns {
 namespace {
