@@ -7,6 +7,18 @@
 
 namespace headway::plan {
 
+namespace {
+
+/// So many of the layers of every chunk, or all that it has.
+std::vector<int> of_each_chunk(std::vector<int> chunks, int layers) {
+  for (int& chunk : chunks) {
+    chunk = std::min(chunk, layers);
+  }
+  return chunks;
+}
+
+}  // namespace
+
 std::optional<Lack> lack(const Fullest& f, double headroom) {
   const core::Bytes room = f.gpu * (1 - training::kMemoryHeadroom);
   const core::Bytes asked = f.gpu * (1 - headroom);
@@ -54,6 +66,10 @@ const std::vector<workload::StageStates>& Fit::states(const ParallelismSpec& lay
   return known;
 }
 
+bool Fit::recomputes_alike() const {
+  return scenario_.training.framework.recomputes.layers == workload::RecomputeLayers::alike;
+}
+
 ParallelismSpec Fit::with_recomputed(ParallelismSpec layout, std::vector<int> layers) const {
   layout.chunk_layers = workload::layers_of_chunks(scenario_.model, layout);
   layout.first_stage_layers = 0;
@@ -61,7 +77,9 @@ ParallelismSpec Fit::with_recomputed(ParallelismSpec layout, std::vector<int> la
   if (layout.recompute == workload::Recompute::none) {
     layout.recompute = workload::Recompute::full;
   }
-  layout.chunk_recompute = workload::first_of_stages(layout, std::move(layers));
+  layout.chunk_recompute = recomputes_alike()
+                               ? of_each_chunk(layout.chunk_layers, layers.front())
+                               : workload::first_of_stages(layout, std::move(layers));
   return layout;
 }
 
@@ -105,10 +123,42 @@ std::optional<int> Fit::fewest(const ParallelismSpec& layout,
   return most;
 }
 
+/// By halving too: of every chunk as many, until the fullest stage fits.
+std::optional<ParallelismSpec> Fit::fewest_alike(const ParallelismSpec& layout, std::size_t state) {
+  if (layout.recompute == workload::Recompute::selective) {
+    return std::nullopt;
+  }
+  const double free = std::max(training::kMemoryHeadroom, headroom_);
+  const auto fits = [&](int layers) {
+    const auto& activations = recomputing(layout, layers);
+    for (std::size_t stage = 0; stage < activations.size(); ++stage) {
+      const core::Bytes room = rooms(layout)[stage].gpu * (1 - free);
+      if (peak(layout, activations[stage], states(layout, state)[stage]) > room) {
+        return false;
+      }
+    }
+    return true;
+  };
+  const auto chunks = workload::layers_of_chunks(scenario_.model, layout);
+  int least = 0, most = *std::max_element(chunks.begin(), chunks.end());
+  if (!fits(most)) {
+    return std::nullopt;
+  }
+  while (least < most) {
+    const int middle = (least + most) / 2;
+    (fits(middle) ? most : least) = fits(middle) ? middle : middle + 1;
+  }
+  return with_recomputed(layout, std::vector<int>(static_cast<std::size_t>(layout.pipeline), most));
+}
+
 std::optional<ParallelismSpec> Fit::fewest_recomputed(const ParallelismSpec& layout,
                                                       std::size_t state) {
-  if (workload::copies_of_layers(layout) > 1) {
+  if (workload::copies_of_layers(layout) > 1 ||
+      !scenario_.training.framework.recomputes.has_fewest()) {
     return std::nullopt;
+  }
+  if (recomputes_alike()) {
+    return fewest_alike(layout, state);
   }
   std::vector<int> layers;
   for (std::size_t stage = 0; stage < states(layout, state).size(); ++stage) {

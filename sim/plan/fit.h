@@ -59,7 +59,9 @@ class Fit {
   /// that it names. A stage's memory falls with each of them and no other stage's does, so the
   /// fewest of each stage are the least time of all; exact where a stage has one chunk and its
   /// layers are alike, else from the first chunk and layer on. Nothing where even all of them do
-  /// not do, or the schedule holds every layer twice.
+  /// not do, or the schedule holds every layer twice. Where the software recomputes as many layers
+  /// of every chunk, the fewest that let the fullest stage fit; nothing where it cannot be told any
+  /// number.
   [[nodiscard]] std::optional<ParallelismSpec> fewest_recomputed(const ParallelismSpec& layout,
                                                                  std::size_t state);
 
@@ -73,6 +75,8 @@ class Fit {
   using Stages = std::vector<workload::StageActivations>;
   const Stages& recomputing(const ParallelismSpec& layout, int layers);
   std::optional<int> fewest(const ParallelismSpec& layout, std::size_t state, std::size_t stage);
+  std::optional<ParallelismSpec> fewest_alike(const ParallelismSpec& layout, std::size_t state);
+  [[nodiscard]] bool recomputes_alike() const;
   [[nodiscard]] ParallelismSpec with_recomputed(ParallelismSpec layout,
                                                 std::vector<int> layers) const;
 

@@ -110,8 +110,12 @@ void add_degrees(const training::Scenario& s, Varied& out) {
 }
 
 /// What goes with the kinds of recompute that are tried.
-void add_recompute(const SearchSpec& asked, Varied& out) {
+void add_recompute(const SearchSpec& asked,
+                   const workload::FrameworkSpec& framework,
+                   Varied& out) {
   using R = workload::Recompute;
+  using workload::RecomputeLayers;
+  const workload::RecomputeAbilitySpec& can = framework.recomputes;
   if (asked.recompute.empty() && !varies(asked, SearchAxis::recompute)) {
     return;
   }
@@ -120,11 +124,20 @@ void add_recompute(const SearchSpec& asked, Varied& out) {
     return list.empty() || std::find(list.begin(), list.end(), kind) != list.end();
   };
   out.always("recompute_parts",
-             tries(R::selective) ? "one by one, the light ones together" : "none");
-  out.always("recompute_period", tries(R::full) ? "1, 2, 4" : "1");
-  out.always("recompute_layers", tries(R::full) ? "a quarter, a half, three quarters, all" : "1");
-  if (tries(R::full) && tries(R::none)) {
-    out.always("chunk_recompute", "the fewest of each stage that let a layout fit");
+             !tries(R::selective) ? "none"
+             : can.parts.empty()
+                 ? "one by one, the light ones together"
+                 : fmt::format("one by one, the light ones together, of {} (those of {})",
+                               words_of(can.parts), framework.name));
+  const bool some = tries(R::full) && can.layers != RecomputeLayers::all;
+  out.always("recompute_period", some ? "1, 2, 4" : "1");
+  out.always("recompute_layers", !some                                ? "1"
+                                 : can.layers == RecomputeLayers::nth ? "a quarter, a half, all"
+                                                                      : "a quarter, a half, three quarters, all");
+  if (tries(R::full) && tries(R::none) && can.has_fewest()) {
+    out.always("chunk_recompute", can.layers == RecomputeLayers::alike
+                                      ? "the fewest, of every chunk as many, that let a layout fit"
+                                      : "the fewest of each stage that let a layout fit");
   }
 }
 
@@ -153,7 +166,7 @@ std::vector<SearchedField> varied_layout(const training::Scenario& s) {
     out.always("chunk_layers", "even, beside the scenario's own layout");
   }
   out.add(A::recompute, asked.recompute, all_texts<workload::Recompute>());
-  add_recompute(asked, out);
+  add_recompute(asked, framework, out);
   out.add(A::sharding, asked.sharding, all_texts<workload::Sharding>());
   out.add(A::shard_group_size, asked.shard_group_size, "an NVLink domain, and doublings");
   out.add(A::reshard, kNone, "true, false");

@@ -81,14 +81,19 @@ std::vector<Ends> stage_ends(int layers, int stages) {
   return list;
 }
 
-/// Kinds of recompute with their parts, the least first.
+/// Kinds of recompute that the software has, with their parts, the least first, and the scenario's own.
 std::vector<PassChoice> recompute_kinds(const training::Scenario& s) {
   const auto& own = s.parallelism;
   const auto choice = [](Recompute kind, std::vector<RecomputePart> parts = {}, int period = 1,
                          int layers = 1) {
     return PassChoice{kind, std::move(parts), period, layers, false, RankOrder::data_first};
   };
-  std::vector<PassChoice> list{choice(Recompute::none), choice(Recompute::selective)};
+  const workload::RecomputeAbilitySpec& can = s.training.framework.recomputes;
+  const auto lacks = [&](RecomputePart part) { return !can.has(part, s.model.moe.has_value()); };
+  std::vector<PassChoice> list{choice(Recompute::none)};
+  if (!lacks(RecomputePart::core_attention)) {
+    list.push_back(choice(Recompute::selective));
+  }
   std::vector<RecomputePart> parts{RecomputePart::norms, RecomputePart::activation,
                                    RecomputePart::mlp};
   std::vector<RecomputePart> light{RecomputePart::norms, RecomputePart::activation};
@@ -103,14 +108,20 @@ std::vector<PassChoice> recompute_kinds(const training::Scenario& s) {
       !s.model.native_sparse && s.model.layer_pattern.empty()) {
     parts.push_back(RecomputePart::operators);
   }
+  std::erase_if(parts, lacks);
+  std::erase_if(light, lacks);
   for (const RecomputePart part : parts) {
     list.push_back(choice(Recompute::selective, {part}));
   }
-  list.push_back(choice(Recompute::selective, light));
+  if (light.size() > 1) {
+    list.push_back(choice(Recompute::selective, light));
+  }
   constexpr int kQuarters = 4;
   for (int quarters = 1; quarters < kQuarters; ++quarters) {
-    const int period = quarters == 2 ? 2 : kQuarters;
-    list.push_back(choice(Recompute::full, {}, period, quarters == 2 ? 1 : quarters));
+    const int period = quarters == 2 ? 2 : kQuarters, layers = quarters == 2 ? 1 : quarters;
+    if (can.has_period(period, layers)) {
+      list.push_back(choice(Recompute::full, {}, period, layers));
+    }
   }
   list.push_back(choice(Recompute::full));
   const PassChoice mine =

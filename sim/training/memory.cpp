@@ -70,6 +70,39 @@ std::vector<std::string> memory_warnings(const Scenario& scenario, const MemoryR
   return warnings;
 }
 
+std::vector<std::string> recompute_warnings(const Scenario& scenario) {
+  using workload::Recompute;
+  const workload::ParallelismSpec& p = scenario.parallelism;
+  const workload::FrameworkSpec& framework = scenario.training.framework;
+  const workload::RecomputeAbilitySpec& can = framework.recomputes;
+  std::vector<std::string> warnings;
+  auto parts = p.recompute_parts;
+  if (p.recompute == Recompute::selective && parts.empty()) {
+    parts = {workload::RecomputePart::core_attention};
+  }
+  const bool experts = scenario.model.moe.has_value();
+  for (const auto part : parts) {
+    if (!can.has(part, experts)) {
+      warnings.push_back(fmt::format(
+          "{} does not recompute '{}' by itself{}: simulated as if it did "
+          "(training.framework.recomputes)",
+          framework.name, core::to_word(part), can.has(part, true) ? " without experts" : ""));
+    }
+  }
+  const bool by_chunk = !p.chunk_recompute.empty() &&
+                        (!can.has_fewest() || (can.layers == workload::RecomputeLayers::alike &&
+                                               (p.recompute == Recompute::selective ||
+                                                !workload::recomputes_alike(p))));
+  if (by_chunk || !can.has_period(p.recompute_period, p.recompute_layers)) {
+    warnings.push_back(fmt::format(
+        "{} cannot recompute {}: simulated as if it could (training.framework.recomputes.layers: "
+        "{})",
+        framework.name, by_chunk ? "other numbers of layers in each chunk" : "these of its layers",
+        core::to_word(can.layers)));
+  }
+  return warnings;
+}
+
 namespace {
 
 std::vector<workload::StageMemory> tensors_of_stages(const CheckedScenario& checked) {

@@ -11,6 +11,7 @@
 #include "sim/core/units.h"
 #include "sim/workload/allocation_spec.h"
 #include "sim/workload/host_spec.h"
+#include "sim/workload/recompute_spec.h"
 #include "sim/workload/usual_run.h"
 
 namespace headway::workload {
@@ -129,6 +130,7 @@ struct FrameworkSpec {
   core::Seconds step_overhead{0};
   core::Seconds message_overhead{0};
   std::vector<ScheduleKind> schedules;
+  RecomputeAbilitySpec recomputes;
   UsualRunSpec usual;
   [[nodiscard]] bool fuses_attention() const {
     return attention_kernels != AttentionKernels::unfused;
@@ -286,6 +288,8 @@ struct FrameworkSpec {
     v.optional("schedules", schedules,
                "Pipeline schedules that the software has: what 'headway plan' tries where "
                "'search.schedule' lists none; empty: all. Every schedule can be simulated.");
+    v.optional("recomputes", recomputes,
+               "The recomputation that the software has. All of it can be simulated.");
     v.optional("usual", usual,
                "How its runs are usually laid out: what 'headway validate' takes where a published "
                "run does not say.");

@@ -311,6 +311,21 @@ std::vector<int> first_of_stages(const ParallelismSpec& parallelism, std::vector
   return list;
 }
 
+bool recomputes_alike(const ParallelismSpec& parallelism) {
+  const auto& layers = parallelism.chunk_layers;
+  const auto& again = parallelism.chunk_recompute;
+  if (again.empty() || again.size() != layers.size()) {
+    return again.empty();
+  }
+  const int most = *std::max_element(again.begin(), again.end());
+  for (std::size_t i = 0; i < again.size(); ++i) {
+    if (again[i] != std::min(most, layers[i])) {
+      return false;
+    }
+  }
+  return true;
+}
+
 std::vector<int> chunks_of_stages(const ParallelismSpec& parallelism,
                                   const std::vector<int>& layers) {
   const ScheduleKind schedule = effective_schedule(parallelism);

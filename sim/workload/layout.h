@@ -88,6 +88,9 @@ std::vector<int> layers_of_chunks(const ModelSpec& model, const ParallelismSpec&
 /// @param parallelism  with chunk_layers
 std::vector<int> first_of_stages(const ParallelismSpec& parallelism, std::vector<int> layers);
 
+/// Whether chunk_recompute has as many layers of every chunk, or all that it has.
+bool recomputes_alike(const ParallelismSpec& parallelism);
+
 /// ParallelismSpec::chunk_layers of stages with so many layers each, as even over the chunks of a
 /// stage as can be. Not of schedules that hold every layer twice.
 std::vector<int> chunks_of_stages(const ParallelismSpec& parallelism,

@@ -1,4 +1,5 @@
 // Arguments of Megatron-LM as runs.
+#include <fmt/ranges.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -243,6 +244,77 @@ TEST(MegatronArguments, SayWhatIsRecomputed) {
       ElementsAre(workload::RecomputePart::norms, workload::RecomputePart::mlp));
   EXPECT_THAT(refusal(kSmall + "--recompute-granularity half"),
               HasSubstr("it is full or selective"));
+}
+
+/// A dense model of 8 layers on two stages, which recomputes these parts.
+LaunchRun recomputing(std::vector<workload::RecomputePart> parts) {
+  LaunchRun run = read_flags(kSmall + "--pipeline-model-parallel-size 2").run;
+  run.parallelism.recompute = workload::Recompute::selective;
+  run.parallelism.recompute_parts = std::move(parts);
+  return run;
+}
+
+/// The words behind an argument; "-" where it is not written.
+std::string written(const LaunchRun& run, std::string_view key) {
+  for (const LaunchLine& line : write_launch(megatron_table(), run)) {
+    if (line.key == key) {
+      return fmt::format("{}", fmt::join(line.values, " "));
+    }
+  }
+  return "-";
+}
+
+// megatron-core 0.14.0 refuses moe_act without grouped products, and does nothing for layernorm on
+// layers whose norms are inside a product.
+TEST(MegatronArguments, NameOnlyModulesThatTheModelHas) {
+  using P = workload::RecomputePart;
+  const char* modules = "recompute-modules";
+  LaunchRun run = recomputing({P::norms, P::activation, P::mlp, P::operators});
+  EXPECT_EQ(written(run, modules), "mlp");
+  EXPECT_EQ(written(run, "moe-grouped-gemm"), "-");
+  run.parallelism.recompute_parts = {P::norms, P::activation};
+  EXPECT_EQ(written(run, "recompute-granularity"), "-");  // 'selective' alone is core_attn
+  run.parallelism.recompute_parts.clear();
+  EXPECT_EQ(written(run, "recompute-granularity"), "selective");
+  EXPECT_EQ(written(run, modules), "-");
+  run.parallelism.recompute_parts = {P::norms, P::activation, P::latent_up, P::experts};
+  run.model.moe.emplace().experts = 8;
+  EXPECT_EQ(written(run, modules), "layernorm moe_act moe");
+  EXPECT_EQ(written(run, "moe-grouped-gemm"), "");  // is there, a bare flag
+  run.model.latent.emplace();
+  EXPECT_EQ(written(run, modules), "mla_up_proj layernorm moe_act moe");
+  run.training.precision = core::Precision::fp8;
+  run.training.framework.scaling = workload::Scaling::delayed;
+  EXPECT_EQ(written(run, modules), "mla_up_proj moe");
+  run.training.framework.scaling = workload::Scaling::block;
+  EXPECT_EQ(written(run, modules), "mla_up_proj layernorm moe_act moe");
+}
+
+TEST(MegatronArguments, SayHowManyLayersOfEachChunkRecompute) {
+  LaunchRun run = recomputing({});
+  auto& p = run.parallelism;
+  p.recompute = workload::Recompute::full;
+  p.chunk_layers = {4, 4};
+  p.chunk_recompute = {3, 3};
+  run = normalised(run);
+  EXPECT_EQ(written(run, "recompute-method"), "block");
+  EXPECT_EQ(written(run, "recompute-num-layers"), "3");
+  EXPECT_THAT(run.parallelism.chunk_recompute, IsEmpty());  // three of every four
+  // Uneven chunks: of each as many, or all that it has.
+  run = recomputing({});
+  run.parallelism.recompute = workload::Recompute::full;
+  run.parallelism.virtual_stages = 2;
+  run.parallelism.chunk_layers = {1, 3, 3, 1};
+  run.parallelism.chunk_recompute = {1, 2, 2, 1};
+  run = normalised(run);
+  EXPECT_EQ(written(run, "recompute-num-layers"), "2");
+  const std::string uneven =
+      kSmall +
+      "--pipeline-model-parallel-size 2 --pipeline-model-parallel-layout 'Et|t*3|t*3|tL' "
+      "--recompute-granularity full --recompute-method block --recompute-num-layers 2";
+  EXPECT_THAT(read_flags(uneven).run.parallelism.chunk_recompute, ElementsAre(1, 2, 2, 1));
+  run.parallelism.chunk_recompute = {0, 0, 0, 0};
+  EXPECT_EQ(written(normalised(run), "recompute-granularity"), "-");
 }
 
 TEST(MegatronArguments, SayHowNarrowTheProductsAre) {

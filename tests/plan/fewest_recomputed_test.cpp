@@ -35,6 +35,7 @@ training::Scenario on_gpus_of(core::Bytes memory) {
 training::Scenario with_again(training::Scenario s, const std::vector<int>& stages) {
   auto& p = s.parallelism;
   p.recompute = Recompute::full;
+  p.recompute_parts.clear();
   p.chunk_layers = workload::layers_of_chunks(s.model, p);
   p.chunk_recompute = workload::first_of_stages(p, stages);
   return s;
@@ -140,6 +141,61 @@ TEST(FewestRecomputed, NoPlanRecomputesALayerTooMany) {
     EXPECT_FALSE(whole && plan.layout.offload == workload::Offload::none);
   }
   EXPECT_GT(trimmed, 0);
+}
+
+/// Of software that recomputes as many layers of every chunk the first stage, which needs two, has
+/// them of all; of one that cannot be told a number nothing is found.
+TEST(FewestRecomputed, AreAlikeWhereTheSoftwareHasOneNumberForAllChunks) {
+  auto s = on_gpus_of(memory_that_binds());
+  workload::RecomputeAbilitySpec& can = s.training.framework.recomputes;
+  const auto fewest = [&](Recompute kind) {
+    Space space(s);
+    Fit fit(s, space.shapes().front(), training::kMemoryHeadroom);
+    workload::ParallelismSpec layout = space.layout(0);
+    layout.recompute = kind;
+    fit.set_micro_batches(8);
+    fit.set_passes(layout);
+    return fit.fewest_recomputed(layout, 0);
+  };
+  can.layers = workload::RecomputeLayers::alike;
+  const auto alike = fewest(Recompute::none);
+  ASSERT_TRUE(alike.has_value());
+  EXPECT_THAT(alike->chunk_recompute, ElementsAre(2, 2, 2, 2));
+  EXPECT_FALSE(fewest(Recompute::selective).has_value());  // by parts all layers
+  can.layers = workload::RecomputeLayers::nth;
+  EXPECT_FALSE(fewest(Recompute::none).has_value());
+  can.layers = workload::RecomputeLayers::all;
+  EXPECT_FALSE(fewest(Recompute::none).has_value());
+}
+
+/// What the software does not have is simulated all the same, and said.
+TEST(FewestRecomputed, ARunOfWhatTheSoftwareLacksIsWarned) {
+  using workload::RecomputePart;
+  auto s = on_gpus_of(80_GB);
+  auto& can = s.training.framework.recomputes;
+  s.training.framework.name = "Mine";
+  s.parallelism.recompute = Recompute::selective;
+  EXPECT_THAT(training::recompute_warnings(s), ::testing::IsEmpty());
+  can.parts = {RecomputePart::norms};
+  can.parts_with_experts = {RecomputePart::norms};
+  s.parallelism.recompute_parts = {RecomputePart::norms, RecomputePart::mlp};
+  EXPECT_THAT(training::recompute_warnings(s),
+              ElementsAre("Mine does not recompute 'norms' by itself without experts: simulated as "
+                          "if it did (training.framework.recomputes)",
+                          "Mine does not recompute 'mlp' by itself: simulated as if it did "
+                          "(training.framework.recomputes)"));
+  can = {};
+  can.layers = workload::RecomputeLayers::alike;
+  EXPECT_THAT(training::recompute_warnings(with_again(s, {2, 2, 2, 2})), ::testing::SizeIs(0));
+  const auto uneven = training::simulate_step(
+      training::check(training::Scenario(with_again(on_gpus_of(80_GB), {2, 1, 0, 0}))));
+  EXPECT_THAT(uneven.warnings, ::testing::Not(::testing::Contains(::testing::HasSubstr("chunk"))));
+  auto mine = with_again(on_gpus_of(80_GB), {2, 1, 0, 0});
+  mine.training.framework.recomputes.layers = workload::RecomputeLayers::alike;
+  EXPECT_THAT(training::simulate_step(training::check(std::move(mine))).warnings,
+              ::testing::Contains(::testing::HasSubstr(
+                  "cannot recompute other numbers of layers in each chunk: simulated as if it "
+                  "could (training.framework.recomputes.layers: alike)")));
 }
 
 TEST(FewestRecomputed, AreNotTriedWhereNothingBindsOrRecomputeIsHeld) {

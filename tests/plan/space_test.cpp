@@ -168,6 +168,42 @@ TEST(Space, TriesTheSchedulesOfTheFramework) {
   EXPECT_EQ(schedules_of(), (std::set{ScheduleKind::one_f_one_b, ScheduleKind::dual_pipe}));
 }
 
+TEST(Space, TriesTheRecomputeOfTheFramework) {
+  using workload::Recompute, workload::RecomputeLayers, workload::RecomputePart;
+  auto s = sample_scenario();
+  ASSERT_FALSE(s.model.moe);
+  auto& can = s.training.framework.recomputes;
+  const auto tried = [&] {
+    std::set<RecomputePart> parts;
+    std::set<std::pair<int, int>> layers;  // so many of a period
+    const Space space(s);
+    for_each_layout(space, [&](const Shape&, const ParallelismSpec& p) {
+      parts.insert(p.recompute_parts.begin(), p.recompute_parts.end());
+      if (p.recompute == Recompute::selective && p.recompute_parts.empty()) {
+        parts.insert(RecomputePart::core_attention);
+      }
+      if (p.recompute == Recompute::full) {
+        layers.emplace(p.recompute_layers, p.recompute_period);
+      }
+    });
+    return std::pair(parts, layers);
+  };
+  can.parts = {RecomputePart::core_attention, RecomputePart::norms, RecomputePart::mlp};
+  can.parts_with_experts = {RecomputePart::norms};
+  can.layers = RecomputeLayers::nth;
+  const auto [parts, layers] = tried();
+  EXPECT_EQ(parts, (std::set{RecomputePart::core_attention, RecomputePart::mlp}));
+  EXPECT_EQ(layers, (std::set<std::pair<int, int>>{{1, 1}, {1, 2}, {1, 4}}));
+  can.parts = {RecomputePart::mlp};
+  can.layers = RecomputeLayers::all;
+  EXPECT_EQ(tried().first, std::set{RecomputePart::mlp});
+  EXPECT_EQ(tried().second, (std::set<std::pair<int, int>>{{1, 1}}));
+  // The scenario's own is tried whatever the software has.
+  s.parallelism.recompute = Recompute::selective;
+  s.parallelism.recompute_parts = {RecomputePart::norms};
+  EXPECT_EQ(tried().first, (std::set{RecomputePart::norms, RecomputePart::mlp}));
+}
+
 // 126 layers over 16 stages: 14 stages of 8 leave 14, so both ends hold 7; the published layout of
 // a 405B model, with chunks of one layer too, where the embedding and the head stand for a layer
 // each.

@@ -139,7 +139,14 @@ class RandomRun {
     using workload::RecomputePart;
     p.recompute = one_of({Recompute::none, Recompute::selective, Recompute::full});
     if (p.recompute == Recompute::selective && draw_.chance(50)) {
-      p.recompute_parts = {RecomputePart::norms, RecomputePart::mlp};
+      p.recompute_parts = {RecomputePart::mlp};
+      const auto& t = run_.training;
+      const bool delayed = t.precision == core::Precision::fp8 &&
+                           t.framework.scaling == workload::Scaling::delayed;
+      if (run_.model.moe && !delayed) {
+        p.recompute_parts.push_back(RecomputePart::norms);
+        p.recompute_parts.push_back(RecomputePart::activation);
+      }
     }
     const int chunk = run_.model.layers / p.pipeline / p.virtual_stages;
     if (p.recompute == Recompute::full && draw_.chance(50)) {
@@ -186,6 +193,10 @@ LaunchRun for_nemo(LaunchRun run) {
     run.training.precision = core::Precision::fp8;
   }
   run.training.framework.scaling = workload::Scaling::delayed;
+  if (run.training.precision == core::Precision::fp8 &&
+      run.parallelism.recompute == workload::Recompute::selective) {
+    run.parallelism.recompute_parts = {workload::RecomputePart::mlp};
+  }
   run.parallelism.offload = run.parallelism.offload == workload::Offload::none
                                 ? workload::Offload::none
                                 : workload::Offload::activations;

@@ -47,6 +47,12 @@ void normalise_model(workload::ModelSpec& model) {
 }
 
 void normalise_recompute(ParallelismSpec& p) {
+  const auto& again = p.chunk_recompute;
+  if (p.recompute_layers == 0 || (!again.empty() && std::ranges::max(again) == 0)) {
+    p.recompute = workload::Recompute::none;
+    p.recompute_parts.clear();
+    p.chunk_recompute.clear();
+  }
   if (p.recompute == workload::Recompute::none) {
     p.recompute_period = p.recompute_layers = 1;
   }
@@ -63,8 +69,21 @@ void normalise_recompute(ParallelismSpec& p) {
   }
 }
 
+/// As many layers of every chunk are so many of the layers of the largest.
+void fold_chunk_recompute(ParallelismSpec& p) {
+  if (p.chunk_recompute.empty() || !workload::recomputes_alike(p)) {
+    return;
+  }
+  p.recompute_period = std::ranges::max(p.chunk_layers);
+  p.recompute_layers = std::ranges::max(p.chunk_recompute);
+  p.chunk_recompute.clear();
+}
+
 void normalise_layout(ParallelismSpec& p) {
   const ParallelismSpec usual;
+  if (p.pipeline == 1) {
+    fold_chunk_recompute(p);
+  }
   if (p.tensor == 1) {
     p.sequence = usual.sequence;
   }
@@ -101,9 +120,11 @@ void normalise_chunks(LaunchRun& run) {
     return;
   }
   ParallelismSpec ends = p;
+  fold_chunk_recompute(ends);
   ends.chunk_layers.clear();
   ends.first_stage_layers = ends.last_stage_layers = 0;
-  for (int i = 0; i < chunks; ++i) {
+  const auto [least, most] = std::ranges::minmax(p.chunk_layers);
+  for (int i = 0; i < chunks && least < most; ++i) {
     const int layers = p.chunk_layers[static_cast<std::size_t>(i)];
     ends.first_stage_layers += i % stages == 0 ? layers : 0;
     ends.last_stage_layers += i % stages == stages - 1 ? layers : 0;
@@ -141,9 +162,9 @@ int middle_layers(const LaunchRun& run) {
 
 LaunchRun normalised(LaunchRun run) {
   normalise_model(run.model);
-  normalise_recompute(run.parallelism);
   normalise_layout(run.parallelism);
   normalise_chunks(run);
+  normalise_recompute(run.parallelism);
   ParallelismSpec& p = run.parallelism;
   const std::int64_t replica = ranks_product({p.tensor, p.context, p.pipeline});
   if (run.gpus > 0 && replica > 0 && run.gpus % replica == 0 && p.data.is_auto() &&

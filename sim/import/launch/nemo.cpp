@@ -309,7 +309,6 @@ constexpr std::string_view kNemoNoEffect[]{
     "model.moe_router_*",
     "model.moe_aux_loss_coeff",
     "model.moe_z_loss_coeff",
-    "model.moe_grouped_gemm",
     "model.moe_input_jitter_eps",
     "model.moe_token_drop_policy",
     "model.ub_tp_comm_*",

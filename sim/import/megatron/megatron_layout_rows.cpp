@@ -52,6 +52,11 @@ void read_recompute_layers(LaunchReader& reader, const MegatronSpelling& spell, 
     if (*layers > 1) {
       reader.not_modelled(number, "inputs are kept of every layer, not of groups of layers");
     }
+  } else if (*word == "block" && !run.parallelism.chunk_layers.empty()) {
+    reader.place("parallelism.chunk_recompute", number);
+    for (const int chunk : run.parallelism.chunk_layers) {
+      run.parallelism.chunk_recompute.push_back(std::min(chunk, *layers));
+    }
   } else if (*word == "block") {
     const int chunk = layers_of_chunk(run);
     if (chunk == 0) {
@@ -102,30 +107,68 @@ void read_recompute(LaunchReader& reader, const MegatronSpelling& spell, LaunchR
   }
 }
 
+/// Whether Megatron recomputes a part of this model by itself. moe_act is the experts' activation;
+/// layernorm is the norms that are modules of their own, before experts and before latent attention:
+/// those of other layers are inside Transformer Engine's product. With delayed scales it refuses
+/// both. Source: megatron-core 0.14.0, transformer_config.py (__post_init__), transformer_layer.py,
+/// models/gpt/gpt_layer_specs.py.
+bool has_part(const LaunchRun& run, RecomputePart part) {
+  const bool delayed = run.training.precision == core::Precision::fp8 &&
+                       run.training.framework.scaling == workload::Scaling::delayed;
+  switch (part) {
+    case RecomputePart::core_attention:
+    case RecomputePart::mlp:
+      return true;
+    case RecomputePart::latent_up:
+      return run.model.latent.has_value();
+    case RecomputePart::norms:
+      return !delayed && (run.model.moe || run.model.latent);
+    case RecomputePart::activation:
+      return !delayed && run.model.moe;
+    case RecomputePart::experts:
+      return run.model.moe.has_value();
+    case RecomputePart::operators:
+      break;
+  }
+  return false;
+}
+
+std::vector<std::string> module_words(const LaunchRun& run) {
+  std::vector<std::string> words;
+  for (const PartWord& part : kPartWords) {
+    const auto& asked = run.parallelism.recompute_parts;
+    if (std::ranges::find(asked, part.part) != asked.end() && has_part(run, part.part)) {
+      words.emplace_back(part.word);
+    }
+  }
+  return words;
+}
+
+/// Layers of each chunk that recompute; 0: all.
+int block_layers(const LaunchRun& run) {
+  const workload::ParallelismSpec& p = run.parallelism;
+  if (!p.chunk_recompute.empty()) {
+    return std::ranges::max(p.chunk_recompute);  // where they differ, the most
+  }
+  const int chunk = layers_of_chunk(run);
+  const bool some = p.recompute_period > 1 && chunk > 0 && chunk % p.recompute_period == 0;
+  return some ? chunk / p.recompute_period * p.recompute_layers : 0;
+}
+
 void write_recompute(const LaunchRun& run, const MegatronSpelling& spell, LaunchWriter& out) {
   const workload::ParallelismSpec& p = run.parallelism;
-  if (p.recompute == Recompute::none) {
-    return;
+  std::vector<std::string> words = module_words(run);
+  const bool parts = p.recompute == Recompute::selective;
+  if (p.recompute == Recompute::none || (parts && words.empty() && !p.recompute_parts.empty())) {
+    return;  // without modules 'selective' would be core_attn
   }
-  const bool full = p.recompute == Recompute::full;
-  out.text(spell(spell.recompute + "-granularity"), full ? "full" : "selective");
-  if (full) {
-    const int chunk = layers_of_chunk(run);
-    const bool some = p.recompute_period > 1 && chunk > 0 && chunk % p.recompute_period == 0;
-    out.text(spell(spell.recompute + "-method"), some ? "block" : "uniform");
-    out.whole(spell(spell.recompute + "-num-layers"),
-              some ? chunk / p.recompute_period * p.recompute_layers : 1);
-  } else if (!p.recompute_parts.empty()) {
-    std::vector<std::string> words;
-    for (const RecomputePart part : p.recompute_parts) {
-      const auto* found = std::ranges::find(kPartWords, part, &PartWord::part);
-      if (found != std::end(kPartWords)) {
-        words.emplace_back(found->word);
-      }
-    }
-    if (!words.empty()) {
-      out.list(spell("recompute-modules"), std::move(words));
-    }
+  out.text(spell(spell.recompute + "-granularity"), parts ? "selective" : "full");
+  if (parts && !words.empty()) {
+    out.list(spell("recompute-modules"), std::move(words));
+  } else if (!parts) {
+    const int layers = block_layers(run);
+    out.text(spell(spell.recompute + "-method"), layers > 0 ? "block" : "uniform");
+    out.whole(spell(spell.recompute + "-num-layers"), std::max(1, layers));
   }
 }
 
@@ -223,7 +266,7 @@ LaunchRow recompute_row(const MegatronSpelling& spell) {
   return {{spell(spell.recompute + "-granularity"), spell(spell.recompute + "-method"),
            spell(spell.recompute + "-num-layers"), spell("recompute-modules")},
           {"parallelism.recompute", "parallelism.recompute_parts", "parallelism.recompute_layers",
-           "parallelism.recompute_period"},
+           "parallelism.recompute_period", "parallelism.chunk_recompute"},
           LaunchRule{[spell](LaunchReader& r, LaunchRun& run) { read_recompute(r, spell, run); },
                      [spell](const LaunchRun& run, LaunchWriter& out) {
                        write_recompute(run, spell, out);

@@ -190,7 +190,6 @@ constexpr std::string_view kMegatronNoEffect[]{
     "moe-input-jitter-eps",
     "moe-token-drop-policy",
     "moe-per-layer-logging",
-    "moe-grouped-gemm",
     "moe-use-legacy-grouped-gemm",
     "moe-router-padding-for-fp8",
     "moe-router-fusion",

@@ -103,6 +103,7 @@ void read_experts(LaunchReader& reader,
                   const MegatronSpelling& spell,
                   const std::string& number_key,
                   LaunchRun& run) {
+  reader.pass_over(spell("moe-grouped-gemm"));
   if (const auto experts = reader.whole(number_key)) {
     reader.place("model.moe.experts", number_key);
     if (!run.model.moe) {
@@ -145,6 +146,7 @@ void write_experts(const LaunchRun& run,
   if (moe.capacity_factor > 0) {
     out.bare(spell("moe-expert-capacity-factor"), fmt::format("{}", moe.capacity_factor));
   }
+  spell.truth(out, "moe-grouped-gemm", true);  // a rank's experts are timed as one grouped product
 }
 
 void read_latent(LaunchReader& reader, const MegatronSpelling& spell, LaunchRun& run) {
@@ -422,7 +424,7 @@ LaunchRow vocabulary_row(const MegatronSpelling& spell, std::string size_key) {
 
 LaunchRow experts_row(const MegatronSpelling& spell, std::string number_key) {
   return {{number_key, spell("moe-ffn-hidden-size"), spell("moe-shared-expert-intermediate-size"),
-           spell("moe-layer-freq"), spell("moe-expert-capacity-factor")},
+           spell("moe-layer-freq"), spell("moe-expert-capacity-factor"), spell("moe-grouped-gemm")},
           {"model.moe.experts", "model.moe.ffn", "model.moe.shared_experts",
            "model.moe.leading_dense_layers", "model.moe.period", "model.moe.capacity_factor"},
           LaunchRule{[spell, number_key](LaunchReader& reader, LaunchRun& run) {

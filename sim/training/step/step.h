@@ -63,6 +63,9 @@ std::string memory_limit_warning(const MemoryResult& memory);
 /// What to say of a step's memory: of the retries of an allocator that finds no room, of the limit.
 std::vector<std::string> memory_warnings(const Scenario& scenario, const MemoryResult& memory);
 
+/// What to say of recomputation that the software is not known to have: simulated as if it had.
+std::vector<std::string> recompute_warnings(const Scenario& scenario);
+
 /// Simulates one step, event by event. A plan that does not fit is simulated all the same
 /// (`memory.fits` says so).
 StepResult simulate_step(const CheckedScenario& checked, const StepOptions& options = {});
