@@ -2,6 +2,7 @@
 // comes out.
 #include <chrono>
 #include <exception>
+#include <fmt/format.h>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -91,7 +92,8 @@ std::pair<std::string, std::string> run_texts(const std::string& path,
 }
 
 /// JSON, table, and the scenarios that `--save` writes, the best first.
-using Planned = std::tuple<std::string, std::string, Strings>;
+using SavedFiles = std::vector<std::pair<std::string, std::string>>;  // names and texts
+using Planned = std::tuple<std::string, std::string, SavedFiles>;
 
 Planned plan_texts(const std::string& path,
                    const std::string& text,
@@ -131,9 +133,9 @@ Planned plan_texts(const std::string& path,
   };
   options.progress = watch.named();
   const auto result = study::search_plans(read, options);
-  Strings files;
-  for (std::size_t i = 0; i < result.result.plans.size(); ++i) {
-    files.push_back(study::plan_file(result, i));
+  SavedFiles files;
+  for (auto& file : study::plan_files(result, {roots.begin(), roots.end()})) {
+    files.emplace_back(std::move(file.name), std::move(file.text));
   }
   return {report::plan_json(result), report::to_text(report::plan_document(result)), files};
 }
@@ -153,9 +155,9 @@ Planned place_texts(const std::string& path,
   options.draws = draws;
   options.progress = watch.named();
   const auto result = study::compare_placements(loaded, options, load_time);
-  Strings files;
+  SavedFiles files;
   for (std::size_t i = 0; i < result.candidates.size(); ++i) {
-    files.push_back(study::placement_file(result, i));
+    files.emplace_back(fmt::format("placement-{}.yaml", i + 1), study::placement_file(result, i));
   }
   return {report::placement_json(result), report::to_text(report::placement_document(result)),
           files};

@@ -1,4 +1,4 @@
-"""Files of `headway export`, read by torchtitan's and DeepSpeed's own parsers (launch_parsers)."""
+"""Files of `headway export`, read by the tools' own parsers or judged by their rules."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import importlib.abc
 import importlib.machinery
 import importlib.util
 import json
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -75,7 +76,8 @@ def _bare(package: str) -> None:
 
 
 def export(program: str, tool: str, scenario: Path, folder: Path) -> Path:
-    out = folder / f"{scenario.stem}.{ {'torchtitan': 'toml', 'deepspeed': 'json'}[tool] }"
+    ends = {"torchtitan": "toml", "deepspeed": "json", "megatron": "sh"}
+    out = folder / f"{scenario.stem}.{ends[tool]}"
     subprocess.run(
         [program, "export", tool, str(scenario), "--out", str(out), "--force"],
         check=True,
@@ -130,6 +132,96 @@ def deepspeed(program: str, scenarios: list[Path], folder: Path) -> None:
         assert int(config.zero_config.stage) == asked["zero_optimization"]["stage"]
 
 
+# Arguments that core_transformer_config_from_args (Megatron-LM, megatron/training/arguments.py) hands
+# to TransformerConfig under another name.
+_FIELDS = {
+    "num_experts": "num_moe_experts",
+    "fp8_format": "fp8",
+    "fp4_format": "fp4",
+    "decoder_first_pipeline_num_layers": "num_layers_in_first_pipeline_stage",
+    "decoder_last_pipeline_num_layers": "num_layers_in_last_pipeline_stage",
+    "num_virtual_stages_per_pipeline_rank": "virtual_pipeline_model_parallel_size",
+}
+
+
+def _arguments(text: str) -> dict[str, list[str]]:
+    """The flags of an exported script, each with the words behind it."""
+    words = shlex.split(text, comments=True)
+    found: dict[str, list[str]] = {}
+    key = ""
+    for word in words[: words.index("torchrun")]:
+        if word.startswith("--"):
+            key = word[2:].replace("-", "_")
+            found[key] = []
+        elif key and word != ")" and not word.endswith("=("):
+            found[key].append(word)
+    return found
+
+
+def _value(words: list[str]) -> Any:
+    def one(word: str) -> Any:
+        for kind in (int, float):
+            try:
+                return kind(word)
+            except ValueError:
+                pass
+        return word
+
+    return True if not words else one(words[0])
+
+
+def _transformer_config(arguments: dict[str, list[str]], module: Any) -> Any:
+    """TransformerConfig of the arguments that are fields of it; its __post_init__ raises."""
+    latent = "multi_latent_attention" in arguments
+    kind = module.MLATransformerConfig if latent else module.TransformerConfig
+    values: dict[str, Any] = {"pipeline_dtype": "bf16"}
+    for key, words in arguments.items():
+        name = _FIELDS.get(key, key)
+        if name in kind.__dataclass_fields__:
+            values[name] = words if key == "recompute_modules" else _value(words)
+    values["add_bias_linear"] = "disable_bias_linear" not in arguments
+    gated = "swiglu" in arguments
+    values["gated_linear_unit"] = gated
+    values["activation_func"] = module.F.silu if gated else module.F.gelu
+    values["bias_activation_fusion"] = (
+        gated or "no_bias_gelu_fusion" not in arguments
+    ) and "squared_relu" not in arguments
+    values["cpu_offloading"] = int(values.get("cpu_offloading_num_layers", 0)) > 0
+    values.pop("moe_layer_freq", None)  # a list that only the layers' specification reads
+    return kind(**values)
+
+
+def megatron(program: str, scenarios: list[Path], folder: Path) -> None:
+    """Whether megatron-core's own TransformerConfig takes what Megatron-LM's arguments make of it."""
+    for package in ("megatron", "megatron.core", "megatron.core.transformer"):
+        _bare(package)
+    functional = importlib.import_module("torch.nn.functional")
+    vars(functional).update(gelu=_made("gelu"), silu=_made("silu"))
+    # Kernels of Transformer Engine, which is taken for installed.
+    kernels = types.ModuleType("megatron.core.transformer.moe.moe_utils")
+    kernels.__getattr__ = lambda name: object()  # type: ignore[method-assign]
+    sys.modules[kernels.__name__] = kernels
+    module: Any = importlib.import_module("megatron.core.transformer.transformer_config")
+    vars(module).update(is_te_min_version=lambda *_: True, is_torch_min_version=lambda *_: True)
+    for scenario in scenarios:
+        text = export(program, "megatron", scenario, folder).read_text()
+        try:
+            config = _transformer_config(_arguments(text), module)
+        except (AssertionError, ValueError) as refused:
+            raise SystemExit(
+                f"launch_parsers: megatron refuses {scenario.stem}: {refused}"
+            ) from None
+        assert config.num_layers == int(_arguments(text)["num_layers"][0])
+    # It does refuse what is no module of a dense model.
+    broken = {"num_layers": ["2"], "hidden_size": ["8"], "num_attention_heads": ["2"]}
+    broken |= {"recompute_granularity": ["selective"], "recompute_modules": ["moe_act"]}
+    try:
+        _transformer_config(broken, module)
+    except ValueError:
+        return
+    raise SystemExit("launch_parsers: megatron takes moe_act without grouped products")
+
+
 def main() -> None:
     program = sys.argv[1]
     sys.meta_path.insert(0, _PyTorch())
@@ -144,6 +236,9 @@ def main() -> None:
         for read in (torchtitan, deepspeed):
             read(program, scenarios, Path(folder))
             print(f"launch_parsers: {read.__name__}: {len(scenarios)} exports understood")
+        every = sorted(SCENARIOS.glob("*.yaml"))
+        megatron(program, every, Path(folder))
+        print(f"launch_parsers: megatron: {len(every)} exports taken")
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 // headway export: a scenario as the file that starts a training framework, or its step as traces.
-#include <algorithm>
 #include <fmt/format.h>
 
-#include "sim/config/launch/launch_scenario.h"
+#include "sim/config/launch/launch_file.h"
+#include "sim/config/load.h"
 #include "sim/core/error.h"
 #include "sim/training/check.h"
 
@@ -22,53 +22,18 @@ struct ExportArguments {
 /// Beside the frameworks: execution traces of a step.
 constexpr const char* kChakra = "chakra";
 
-const import::LaunchTable& table_named(const std::string& name) {
-  const auto tables = import::launch_tables();
-  return **std::ranges::find(tables, name, &import::LaunchTable::name);
-}
-
-/// Whether the framework has a name for the model.
-bool names_model(const import::LaunchTable& table, const import::LaunchRun& run) {
-  const auto lines = import::write_launch(table, run);
-  return std::ranges::any_of(lines, [](const auto& line) { return line.section == "model"; });
-}
-
-/// What the settings lose, found by reading them again.
-std::vector<std::string> losses(const import::LaunchTable& table,
-                                const import::LaunchRun& run,
-                                const CommonOptions& options) {
-  std::vector<std::string> out;
-  if (table.model == import::LaunchModel::by_name && !names_model(table, run)) {
-    out.push_back(
-        fmt::format("model is '{}', which {} has no name for", run.model.name, table.name));
-    remark(options, fmt::format("{} cannot say: {}", table.name, out.back()));
-  }
-  for (const auto& [path, asked, said] : config::unsaid(table, run)) {
-    out.push_back(table.format.empty()
-                      ? fmt::format("{} is {}", path, asked)
-                      : fmt::format("{} is {}, and this file is read as {}", path, asked, said));
-    remark(options, fmt::format("{} cannot say: {}", table.name, out.back()));
-  }
-  return out;
-}
-
 std::string export_text(const ExportArguments& given, const CommonOptions& options) {
-  const import::LaunchTable& table = table_named(given.framework);
+  const import::LaunchTable& table = *config::launch_table_named(given.framework);
   const auto loaded = config::load_scenario(given.file, load_options(options));
   const auto checked = training::check(loaded.scenario, loaded.marks);
-  import::LaunchRun run = config::run_of(checked);
-  run.model_entry = config::model_entry_like(run.model, config_roots());
-  std::vector<std::string> comments{fmt::format("Written by headway export {} from {}: {}.",
-                                                table.name, given.file, loaded.scenario.name),
-                                    fmt::format("Left to you: {}.", table.left_to_you)};
-  const auto lost = losses(table, run, options);
-  if (!lost.empty()) {
-    comments.emplace_back("What these settings cannot say:");
-    for (const std::string& line : lost) {
-      comments.push_back("  " + line);
-    }
+  const auto file = config::launch_file(table, checked,
+                                        fmt::format("Written by headway export {} from {}: {}",
+                                                    table.name, given.file, loaded.scenario.name),
+                                        config_roots());
+  for (const std::string& lost : file.lost) {
+    remark(options, fmt::format("{} cannot say: {}", table.name, lost));
   }
-  return import::launch_text(table.syntax, import::write_launch(table, run), comments);
+  return file.text;
 }
 
 }  // namespace

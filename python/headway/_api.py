@@ -156,17 +156,16 @@ def run(
         return Result(*watched(lambda watch: _core.run(*request, watch), told))
 
 
-def _save(folder: PathLike | None, kind: str, files: Sequence[str]) -> None:
-    """Scenarios as files ``kind-1.yaml`` and on, the best first; none is written over."""
+def _save(folder: PathLike | None, files: Sequence[tuple[str, str]]) -> None:
+    """Files by their names, the best plan's first; none is written over."""
     if folder is None:
         return
-    paths = [Path(folder) / f"{kind}-{place}.yaml" for place in range(1, len(files) + 1)]
-    for path in paths:
-        if path.exists():
-            raise _core.Error(f"{path} is there already; name another folder\n")
+    for name, _ in files:
+        if (Path(folder) / name).exists():
+            raise _core.Error(f"{Path(folder) / name} is there already; name another folder\n")
     Path(folder).mkdir(parents=True, exist_ok=True)
-    for path, text in zip(paths, files, strict=True):
-        path.write_text(text, encoding="utf-8", newline="")
+    for name, text in files:
+        (Path(folder) / name).write_text(text, encoding="utf-8", newline="")
 
 
 def _search_changes(
@@ -242,7 +241,8 @@ def plan(
     sensitivity : bool
         Also ``choice``: how much an input must change before another of the plans wins.
     save : path, optional
-        Folder for the plans as scenarios: ``plan-1.yaml`` is the best.
+        Folder for the plans as scenarios, ``plan-1.yaml`` being the best, and as files that start
+        the training software, where it has such a file.
     progress : bool or callable
         As in `run`.
 
@@ -264,7 +264,7 @@ def plan(
     request = (path, text, _roots(), changes, threads, fold, top, goals, bounds, *counts)
     with listener(progress) as told:
         printed, table, files = watched(lambda watch: _core.plan(*request, watch), told)
-    _save(save, "plan", files)
+    _save(save, files)
     return Result(printed, table)
 
 
@@ -307,7 +307,7 @@ def place(
     with listener(progress) as told:
         request = (path, text, _roots(), changes, threads, fold, draws)
         printed, table, files = watched(lambda watch: _core.place(*request, watch), told)
-    _save(save, "placement", files)
+    _save(save, files)
     return Result(printed, table)
 
 

@@ -36,7 +36,7 @@ def plan(
     variants: bool,
     sensitivity: bool,
     watch: Watch,
-) -> tuple[str, str, list[str]]: ...
+) -> tuple[str, str, list[tuple[str, str]]]: ...
 def place(
     path: str,
     text: str,
@@ -46,7 +46,7 @@ def place(
     fold: bool,
     draws: int,
     watch: Watch,
-) -> tuple[str, str, list[str]]: ...
+) -> tuple[str, str, list[tuple[str, str]]]: ...
 def expect(
     path: str,
     text: str,

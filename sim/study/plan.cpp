@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <oneapi/tbb/info.h>
 
+#include "sim/config/launch/launch_file.h"
 #include "sim/config/spec_type.h"
 #include "sim/config/writer.h"
 #include "sim/study/predict.h"
@@ -190,6 +191,27 @@ std::string plan_file(const PlanReport& report, std::size_t place) {
   s.name = fmt::format("{}, plan {}", s.name, place + 1);
   s.search = {};
   return config::write_spec(*config::find_kind("scenarios")->type, &s);
+}
+
+std::vector<PlanFile> plan_files(const PlanReport& report,
+                                 const std::vector<std::filesystem::path>& roots) {
+  std::vector<PlanFile> files;
+  for (std::size_t i = 0; i < report.result.plans.size(); ++i) {
+    const std::string stem = fmt::format("plan-{}", i + 1);
+    files.push_back({stem + ".yaml", plan_file(report, i), {}});
+    training::Scenario s = scenario_of_plan(report, i);
+    const auto* table = config::launch_table_named(core::to_word(s.training.framework.launch));
+    if (table == nullptr) {
+      continue;
+    }
+    const std::string head =
+        fmt::format("Written by headway plan: {}, plan {}, as {}.yaml", s.name, i + 1, stem);
+    auto launch = config::launch_file(*table, training::check(std::move(s)), head, roots);
+    files.push_back(
+        {fmt::format("{}.{}{}", stem, table->name, config::launch_extension(table->syntax)),
+         std::move(launch.text), std::move(launch.lost)});
+  }
+  return files;
 }
 
 }  // namespace headway::study

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
@@ -239,5 +240,18 @@ training::Scenario scenario_of_plan(const PlanReport& report, std::size_t place)
 /// The same as a file, without what was searched: all values written out.
 /// @param place  of the plan, from 0
 std::string plan_file(const PlanReport& report, std::size_t place);
+
+/// A file of `plan --save`.
+struct PlanFile {
+  std::string name;
+  std::string text;
+  std::vector<std::string> lost;  ///< what a launch file cannot say of the plan
+};
+
+/// Of each plan, the best first: `plan-N.yaml`, and `plan-N.TOOL.EXTENSION`, which starts it, where
+/// its software has such a file (`training.framework.launch`).
+/// @param roots  of the catalogue
+std::vector<PlanFile> plan_files(const PlanReport& report,
+                                 const std::vector<std::filesystem::path>& roots);
 
 }  // namespace headway::study

@@ -82,6 +82,16 @@ constexpr auto enum_words(ExpertDispatch) {
                     E{ExpertDispatch::all_gather, "all-gather"}};
 }
 
+/// Whose launch files start the software, as `headway export` names them.
+enum class LaunchWords { none, megatron, torchtitan, deepspeed, nemo, maxtext };
+constexpr auto enum_words(LaunchWords) {
+  using W = LaunchWords;
+  using E = core::EnumWord<W>;
+  return std::array{E{W::none, "none"},           E{W::megatron, "megatron"},
+                    E{W::torchtitan, "torchtitan"}, E{W::deepspeed, "deepspeed"},
+                    E{W::nemo, "nemo"},           E{W::maxtext, "maxtext"}};
+}
+
 /// What the training software does: fusions and overlaps, not speeds.
 struct FrameworkSpec {
   static constexpr const char* kCatalogue = "frameworks";
@@ -131,6 +141,7 @@ struct FrameworkSpec {
   core::Seconds message_overhead{0};
   std::vector<ScheduleKind> schedules;
   RecomputeAbilitySpec recomputes;
+  LaunchWords launch = LaunchWords::none;
   UsualRunSpec usual;
   [[nodiscard]] bool fuses_attention() const {
     return attention_kernels != AttentionKernels::unfused;
@@ -290,6 +301,9 @@ struct FrameworkSpec {
                "'search.schedule' lists none; empty: all. Every schedule can be simulated.");
     v.optional("recomputes", recomputes,
                "The recomputation that the software has. All of it can be simulated.");
+    v.optional("launch", launch,
+               "Whose launch file 'headway plan --save' writes beside each plan: of those that "
+               "'headway export' has.");
     v.optional("usual", usual,
                "How its runs are usually laid out: what 'headway validate' takes where a published "
                "run does not say.");

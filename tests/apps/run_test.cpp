@@ -329,6 +329,27 @@ TEST_F(PlanVerb, SavesItsPlansAsScenarios) {
   EXPECT_EQ(again["step"]["time_s"], result["plans"][0]["step"]["time_s"]);
   EXPECT_EQ(run("check plans/plan-2.yaml").code, 0);
   EXPECT_THAT(run(hold + "--save plans").err, HasSubstr("--force"));
+  EXPECT_FALSE(exists("plans/plan-1.megatron.sh"));  // the generic software has no launch file
+}
+
+TEST_F(PlanVerb, SavesLaunchFilesOfTheSoftware) {
+  write_small("s.yaml");
+  const std::string plan =
+      "plan s.yaml --hold schedule,offload,context --top 2 --format csv --set "
+      "training.framework=";
+  const auto outcome = run(plan + "'{use: megatron-core}' --save plans");
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("In plans: plan-1.yaml, plan-1.megatron.sh"));
+  EXPECT_THAT(outcome.err, HasSubstr("plan-2.megatron.sh"));
+  const std::string script = read("plans/plan-1.megatron.sh");
+  EXPECT_THAT(script, HasSubstr("Written by headway plan: Small, plan 1, as plan-1.yaml."));
+  // It is what `export` writes of the plan, but for its first line.
+  const auto from = [](const std::string& text) { return text.substr(text.find("Left to you")); };
+  const auto exported = run("export megatron plans/plan-1.yaml --quiet");
+  ASSERT_EQ(exported.code, 0) << exported.err;
+  EXPECT_EQ(from(script), from(exported.out));
+  ASSERT_EQ(run(plan + "'{use: torchtitan}' --save titan --quiet").code, 0);
+  EXPECT_THAT(read("titan/plan-1.torchtitan.toml"), HasSubstr("[parallelism]"));
 }
 
 // Trials that are all alike do not tell how well their mean is known; a single node is one node.

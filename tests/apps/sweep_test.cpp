@@ -272,6 +272,19 @@ TEST_F(SweepVerb, WritesJobFiles) {
       "PATH=\"$PWD/bin:$PATH\" SLURM_ARRAY_TASK_ID=3 sh of_slurm/sweep.slurm";
   EXPECT_EQ(std::system(command.c_str()), 0);
   EXPECT_THAT(run("collect of_slurm").err, HasSubstr("6 of 7 shards are missing"));
+  EXPECT_FALSE(exists("of_slurm/shard-3.err"));
+  // One that fails leaves its reason, and its exit code.
+  write("of_slurm/sweep.json", "{}");
+  EXPECT_NE(std::system(("cd '" + folder_.string() +
+                         "' && PATH=\"$PWD/bin:$PATH\" SLURM_ARRAY_TASK_ID=4 sh "
+                         "of_slurm/sweep.slurm")
+                            .c_str()),
+            0);
+  EXPECT_THAT(read("of_slurm/shard-4.err"), HasSubstr("sweep.json"));
+  // Shells take both scripts as they are.
+  for (const char* script : {"of_slurm/sweep.slurm", "of_hq/sweep-hq.sh"}) {
+    EXPECT_EQ(std::system(("bash -n '" + (folder_ / script).string() + "'").c_str()), 0) << script;
+  }
 }
 
 }  // namespace

@@ -176,16 +176,18 @@ def test_plan_takes_the_options_of_the_command_line(small, command, words, argum
 
 def test_plan_saves_the_files_of_the_command_line(small, command, tmp_path):
     mine, theirs = tmp_path / "mine", tmp_path / "theirs"
-    words = ("--vary", "tensor", "--top", 2, "--save", theirs)
+    software = {"training.framework": {"use": "megatron-core"}}
+    words = ("--set", "training.framework={use: megatron-core}")
+    words += ("--vary", "tensor", "--top", 2, "--save", theirs)
     assert command("plan", small, *words).returncode == 0
-    headway.plan(small, vary=["tensor"], top=2, save=mine)
+    headway.plan(small, vary=["tensor"], top=2, save=mine, set=software)
     names = sorted(path.name for path in theirs.iterdir())
-    assert names
+    assert {"plan-1.yaml", "plan-1.megatron.sh"} <= {*names}
     assert names == sorted(path.name for path in mine.iterdir())
     for name in names:
         assert (mine / name).read_bytes() == (theirs / name).read_bytes()
     with pytest.raises(headway.Error, match="is there already"):
-        headway.plan(small, vary=["tensor"], top=2, save=mine)
+        headway.plan(small, vary=["tensor"], top=2, save=mine, set=software)
     with pytest.raises(headway.Error, match="names 2 more than once"):
         headway.plan(small, nodes=[2, 2])
 

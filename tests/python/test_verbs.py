@@ -142,6 +142,19 @@ def test_a_sweep_is_cut_done_in_parts_and_collected(small, command, tmp_path):
         headway.share("run", small, tmp_path / "other", shards=3, axes=axes)
 
 
+def test_a_job_file_of_kubernetes_is_yaml(small, tmp_path):
+    folder = tmp_path / "a 'b' \"c\""
+    headway.share("sweep", small, folder, shards=3, axes={"run.trials": [1, 2, 3]}, emit="k8s")
+    job = yaml.safe_load((folder / "sweep-job.yaml").read_text())
+    assert job["spec"]["completions"] == 3
+    container = job["spec"]["template"]["spec"]["containers"][0]
+    assert container["volumeMounts"][0]["mountPath"] == str(folder)
+    _, option, script, place = container["command"]
+    assert (option, place) == ("-c", str(folder))
+    assert script.endswith("--threads 1 --quiet")
+    assert container["resources"]["requests"]["cpu"] == "1"
+
+
 def test_trials_and_machines_are_cut_too(small, tmp_path):
     said = headway.share("run", small, tmp_path / "run", shards=2, trials=2000)
     assert "2 shards" in said

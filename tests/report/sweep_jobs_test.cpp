@@ -19,5 +19,21 @@ TEST(SweepJobs, QuoteTheFolderAsTheirReaderWantsIt) {
   EXPECT_THAT(text(JobSystem::condor), HasSubstr(R"(worker 'it''s ""mine"" $HOME\x' --shard)"));
 }
 
+/// A task asks for one processor: its worker takes no other of the machine's.
+TEST(SweepJobs, LetAWorkerTakeWhatItsTaskAsksFor) {
+  for (const JobSystem system : {JobSystem::k8s, JobSystem::hq, JobSystem::condor}) {
+    EXPECT_THAT(job_file(system, "run", 7), testing::ContainsRegex("/7\"? --threads 1 --quiet"))
+        << core::to_word(system);
+  }
+  EXPECT_THAT(job_file(JobSystem::slurm, "run", 7),
+              HasSubstr("--threads \"${SLURM_CPUS_PER_TASK:-1}\" --quiet"));
+}
+
+TEST(SweepJobs, KeepWhatAShardSaysThatFails) {
+  EXPECT_THAT(job_file(JobSystem::slurm, "a b", 7),
+              HasSubstr("errors='a b'/\"shard-$SLURM_ARRAY_TASK_ID.err\"\nexec 2>\"$errors\"\n"));
+  EXPECT_THAT(job_file(JobSystem::condor, "a b", 7), HasSubstr("\nerror = a b/sweep-$(Process).err\n"));
+}
+
 }  // namespace
 }  // namespace headway::report

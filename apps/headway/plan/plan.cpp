@@ -60,7 +60,7 @@ void add_search_options(CLI::App& app, plan::PlanOptions& how, SearchWords& word
       ->option_text("N [0]");
   app.add_flag("--sensitivity", how.sensitivity,
                "How much an input must change before another of the plans wins");
-  app.add_option("--save", words.save, "Folder for the plans as scenarios: plan-1.yaml is the best")
+  app.add_option("--save", words.save, "Folder for the plans as scenarios, the best plan-1.yaml, and as launch files")
       ->check(file_name())
       ->option_text("DIR");
 }
@@ -207,12 +207,19 @@ int plan_layouts(const std::string& scenario,
   auto files = with_report(
       options, printed(result, options, report::plan_json, report::plan_csv, report::plan_document),
       [&] { return report::plan_json(result); });
+  std::vector<std::string> saved;
   if (!save.empty()) {
-    for (std::size_t i = 0; i < result.result.plans.size(); ++i) {
-      files.push_back({fmt::format("{}/plan-{}.yaml", save, i + 1), study::plan_file(result, i)});
+    for (study::PlanFile& file : study::plan_files(result, config_roots())) {
+      saved.push_back(file.lost.empty() ? file.name
+                                        : fmt::format("{} (its head lists {} that it cannot say)",
+                                                      file.name, file.lost.size()));
+      files.push_back({fmt::format("{}/{}", save, file.name), std::move(file.text)});
     }
   }
   deliver(options, files);
+  if (!saved.empty()) {
+    remark(options, fmt::format("In {}: {}", save, fmt::join(saved, ", ")));
+  }
   return study::exit_code(result.status());
 }
 

@@ -34,7 +34,6 @@ inline constexpr auto kPadded = [](LaunchRun& r) -> bool* { return r.model.moe ?
 inline constexpr auto kSequence = [](LaunchRun& r) { return &r.parallelism.sequence; };
 inline constexpr auto kTensorOverlap = [](LaunchRun& r) { return &r.training.framework.tensor_overlap; };
 inline constexpr auto kDataOverlap = [](LaunchRun& r) { return &r.training.framework.data_overlap; };
-inline constexpr auto kExpertOverlap = [](LaunchRun& r) { return &r.training.framework.expert_overlap; };
 inline constexpr auto kFusedPermute = [](LaunchRun& r) { return &r.training.framework.fused_permute; };
 
 inline constexpr auto kHasExperts = [](const LaunchRun& r) { return r.model.moe.has_value(); };

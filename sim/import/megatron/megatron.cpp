@@ -179,16 +179,17 @@ void read_layout(LaunchReader& reader, LaunchRun& run) {
 }
 
 void write_virtual(const LaunchRun& run, LaunchWriter& out) {
-  if (run.parallelism.virtual_stages > 1 && run.parallelism.chunk_layers.empty() &&
+  if (run.parallelism.virtual_stages > 1 && chunks_of_layout(run).empty() &&
       hybrid_letters(run).empty()) {
     out.whole("num-virtual-stages-per-pipeline-rank", run.parallelism.virtual_stages);
   }
 }
 
 void write_layout(const LaunchRun& run, LaunchWriter& out) {
-  if (!run.parallelism.chunk_layers.empty() && hybrid_letters(run).empty()) {
+  const std::vector<int> chunks = chunks_of_layout(run);
+  if (!chunks.empty() && hybrid_letters(run).empty()) {
     out.text("pipeline-model-parallel-layout",
-             pipeline_layout(run.parallelism.chunk_layers, run.model.multi_token_prediction));
+             pipeline_layout(chunks, run.model.multi_token_prediction));
   }
 }
 
@@ -216,7 +217,9 @@ void write_offload(const LaunchRun& run, LaunchWriter& out) {
     out.flag("optimizer-cpu-offload");
     out.bare("optimizer-offload-fraction", "1.0");
   }
-  if (workload::offloads_activations(p.offload)) {
+  // Refused with a pipeline or recomputation (transformer_config.py).
+  if (workload::offloads_activations(p.offload) && p.pipeline == 1 &&
+      p.recompute == workload::Recompute::none) {
     const int chunk = middle_layers(run) / std::max(1, p.virtual_stages);
     out.whole("cpu-offloading-num-layers",
               p.offload_layers.is_auto() ? std::max(1, chunk - 1) : *p.offload_layers.value);
@@ -291,6 +294,9 @@ void set_bare_defaults(LaunchRun& run) {
   run.training.framework.expert_overlap = false;
 }
 
+/// Layers with experts have none (transformer_config.py).
+bool writes_biases(const LaunchRun& run) { return run.model.biases && !run.model.moe; }
+
 void read_gated(LaunchReader& reader, LaunchRun& run) {
   reader.place("model.gated_mlp", "swiglu");
   run.model.gated_mlp = reader.flag("swiglu").value_or(run.model.gated_mlp);
@@ -302,6 +308,41 @@ void read_gated(LaunchReader& reader, LaunchRun& run) {
 void write_gated(const LaunchRun& run, LaunchWriter& out) {
   if (run.model.gated_mlp) {
     out.flag("swiglu");
+  } else if (!writes_biases(run)) {
+    out.flag("no-bias-gelu-fusion");  // the fused kernel adds a bias (transformer_config.py)
+  }
+}
+
+void read_biases(LaunchReader& reader, LaunchRun& run) {
+  reader.place("model.biases", "disable-bias-linear");
+  if (const auto without = reader.flag("disable-bias-linear")) {
+    run.model.biases = !*without;
+  }
+}
+
+void write_biases(const LaunchRun& run, LaunchWriter& out) {
+  if (!writes_biases(run)) {
+    out.flag("disable-bias-linear");
+  }
+}
+
+void read_expert_overlap(LaunchReader& reader, LaunchRun& run) {
+  reader.place("training.framework.expert_overlap", "overlap-moe-expert-parallel-comm");
+  if (const auto overlap = reader.flag("overlap-moe-expert-parallel-comm")) {
+    run.training.framework.expert_overlap = *overlap;
+  }
+}
+
+/// What transformer_config.py asks of it: expert ranks, chunks where there is a pipeline, layers
+/// that do not recompute whole, 16-bit formats, one prediction module.
+void write_expert_overlap(const LaunchRun& run, LaunchWriter& out) {
+  const workload::ParallelismSpec& p = run.parallelism;
+  const auto& t = run.training;
+  const bool full = t.precision == core::Precision::fp32 || t.precision == core::Precision::tf32;
+  if (t.framework.expert_overlap && p.expert > 1 && (p.pipeline == 1 || p.virtual_stages > 1) &&
+      p.recompute != workload::Recompute::full && !full && run.model.multi_token_prediction <= 1 &&
+      t.framework.expert_dispatch != workload::ExpertDispatch::all_gather) {
+    out.flag("overlap-moe-expert-parallel-comm");
   }
 }
 
@@ -334,7 +375,7 @@ std::vector<LaunchRow> megatron_rows() {  // NOLINT(readability-function-size): 
       {{"untie-embeddings-and-output-weights"},
        {"model.tied_embeddings"},
        FlagField{kTiedEmbeddings, true}},
-      {{"disable-bias-linear"}, {"model.biases"}, FlagField{kBiases, true}},
+      ruled({"disable-bias-linear"}, {"model.biases"}, read_biases, write_biases),
       dropout_row(spell),
       {{"qk-layernorm"}, {"model.query_key_norm"}, FlagField{kQueryKeyNorm}},
       ruled({"window-size", "window-attn-skip-freq"}, {"model.window", "model.window_period"},
@@ -393,7 +434,7 @@ std::vector<LaunchRow> megatron_rows() {  // NOLINT(readability-function-size): 
        kHasExperts},
       {{"overlap-moe-expert-parallel-comm"},
        {"training.framework.expert_overlap"},
-       FlagField{kExpertOverlap},
+       LaunchRule{read_expert_overlap, write_expert_overlap},
        1,
        kHasExperts},
   };

@@ -3,6 +3,7 @@
 
 #include "sim/core/shown_text.h"
 #include "sim/import/megatron/megatron_rows.h"
+#include "sim/workload/layout.h"
 
 namespace headway::import {
 
@@ -213,7 +214,7 @@ void write_uneven(const LaunchRun& run, const MegatronSpelling& spell, LaunchWri
   const workload::ParallelismSpec& p = run.parallelism;
   const bool first = p.first_stage_layers > 0;
   const bool last = p.last_stage_layers > 0;
-  if (!first && !last) {
+  if ((!first && !last) || (spell.bare_flags && !chunks_of_layout(run).empty())) {
     return;
   }
   const int layers = layers_with_ends(run, first, last);
@@ -261,6 +262,15 @@ void read_dispatcher(LaunchReader& reader, const MegatronSpelling& spell, Launch
 }
 
 }  // namespace
+
+std::vector<int> chunks_of_layout(const LaunchRun& run) {
+  const workload::ParallelismSpec& p = run.parallelism;
+  const bool uneven = p.first_stage_layers % p.virtual_stages != 0 ||
+                      p.last_stage_layers % p.virtual_stages != 0;
+  return p.chunk_layers.empty() && uneven && !workload::layout_problem(run.model, p)
+             ? workload::layers_of_chunks(run.model, p)
+             : p.chunk_layers;
+}
 
 LaunchRow recompute_row(const MegatronSpelling& spell) {
   return {{spell(spell.recompute + "-granularity"), spell(spell.recompute + "-method"),

@@ -178,7 +178,10 @@ void read_graphs(LaunchReader& reader, LaunchRun& run) {
 }
 
 void write_graphs(const LaunchRun& run, LaunchWriter& out) {
-  if (run.training.framework.cuda_graphs) {
+  // Refused with recomputation or copies of activations (transformer_config.py).
+  if (run.training.framework.cuda_graphs &&
+      run.parallelism.recompute == workload::Recompute::none &&
+      !workload::offloads_activations(run.parallelism.offload)) {
     out.flag("enable-cuda-graph");
   }
 }

@@ -146,6 +146,9 @@ void write_experts(const LaunchRun& run,
   if (moe.capacity_factor > 0) {
     out.bare(spell("moe-expert-capacity-factor"), fmt::format("{}", moe.capacity_factor));
   }
+  if (spell.bare_flags && moe.top_k == 1) {
+    out.flag("moe-router-pre-softmax");  // of one expert alone softmax has no gradient
+  }
   spell.truth(out, "moe-grouped-gemm", true);  // a rank's experts are timed as one grouped product
 }
 

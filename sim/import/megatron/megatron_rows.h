@@ -53,6 +53,10 @@ std::string hybrid_letters(const LaunchRun& run);
 /// The width of latent experts.
 LaunchRow latent_experts_row();
 
+/// Layers of each chunk where Megatron-LM wants them listed: those of the run, or of end stages
+/// whose layers do not divide over their chunks; else empty.
+std::vector<int> chunks_of_layout(const LaunchRun& run);
+
 /// A row of two functions.
 LaunchRow ruled(std::vector<std::string> keys,
                 std::vector<std::string> paths,

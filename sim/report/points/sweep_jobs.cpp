@@ -45,8 +45,14 @@ std::string job_file(JobSystem system, const std::string& folder, std::int64_t s
           "#SBATCH --cpus-per-task=1\n"
           "#SBATCH --output=/dev/null\n"
           "#SBATCH --requeue\n"
-          "exec headway worker {1} --shard \"$SLURM_ARRAY_TASK_ID/{0}\" --threads "
-          "\"${{SLURM_CPUS_PER_TASK:-1}}\" --quiet\n",
+          "# What a shard says that fails; no file of one that does not.\n"
+          "errors={1}/\"shard-$SLURM_ARRAY_TASK_ID.err\"\n"
+          "exec 2>\"$errors\"\n"
+          "headway worker {1} --shard \"$SLURM_ARRAY_TASK_ID/{0}\" --threads "
+          "\"${{SLURM_CPUS_PER_TASK:-1}}\" --quiet\n"
+          "code=$?\n"
+          "[ -s \"$errors\" ] || rm -f \"$errors\"\n"
+          "exit $code\n",
           shards, core::shell_word(folder));
     case JobSystem::k8s:
       return fmt::format(
@@ -66,7 +72,7 @@ std::string job_file(JobSystem system, const std::string& folder, std::int64_t s
           "        - name: worker\n"
           "          image: headway\n"
           "          command: [sh, -c, 'exec headway worker \"$0\" --shard "
-          "\"$((JOB_COMPLETION_INDEX + 1))/{0}\" --quiet', {2}]\n"
+          "\"$((JOB_COMPLETION_INDEX + 1))/{0}\" --threads 1 --quiet', {2}]\n"
           "          resources: {{requests: {{cpu: \"1\"}}}}\n"
           "          volumeMounts: [{{name: sweep, mountPath: {2}}}]\n"
           "      volumes:\n"
@@ -76,19 +82,20 @@ std::string job_file(JobSystem system, const std::string& folder, std::int64_t s
       return fmt::format(
           "#!/bin/sh\n"
           "exec hq submit --array=1-{0} --cpus=1 --crash-limit=5 -- sh -c 'exec headway worker "
-          "\"$0\" --shard \"$HQ_TASK_ID/{0}\" --quiet' {1}\n",
+          "\"$0\" --shard \"$HQ_TASK_ID/{0}\" --threads 1 --quiet' {1}\n",
           shards, core::shell_word(folder));
     case JobSystem::condor:
       return fmt::format(
           "universe = vanilla\n"
           "executable = /usr/bin/env\n"
-          "arguments = \"headway worker {1} --shard $INT(K)/{0} --quiet\"\n"
+          "arguments = \"headway worker {1} --shard $INT(K)/{0} --threads 1 --quiet\"\n"
           "K = $(Process) + 1\n"
           "request_cpus = 1\n"
+          "error = {2}\n"
           "getenv = True\n"
           "max_retries = 3\n"
           "queue {0}\n",
-          shards, condor_word(folder));
+          shards, condor_word(folder), folder + "/sweep-$(Process).err");
   }
   return "";
 }
