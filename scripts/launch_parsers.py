@@ -132,8 +132,8 @@ def deepspeed(program: str, scenarios: list[Path], folder: Path) -> None:
         assert int(config.zero_config.stage) == asked["zero_optimization"]["stage"]
 
 
-# Arguments that core_transformer_config_from_args (Megatron-LM, megatron/training/arguments.py) hands
-# to TransformerConfig under another name.
+# Arguments that core_transformer_config_from_args (Megatron-LM, megatron/training/arguments.py)
+# hands to TransformerConfig under another name.
 _FIELDS = {
     "num_experts": "num_moe_experts",
     "fp8_format": "fp8",
@@ -192,7 +192,7 @@ def _transformer_config(arguments: dict[str, list[str]], module: Any) -> Any:
 
 
 def megatron(program: str, scenarios: list[Path], folder: Path) -> None:
-    """Whether megatron-core's own TransformerConfig takes what Megatron-LM's arguments make of it."""
+    """Whether megatron-core's TransformerConfig takes what Megatron-LM's arguments say."""
     for package in ("megatron", "megatron.core", "megatron.core.transformer"):
         _bare(package)
     functional = importlib.import_module("torch.nn.functional")

@@ -200,7 +200,7 @@ std::vector<PlanFile> plan_files(const PlanReport& report,
     const std::string stem = fmt::format("plan-{}", i + 1);
     files.push_back({stem + ".yaml", plan_file(report, i), {}});
     training::Scenario s = scenario_of_plan(report, i);
-    const auto* table = config::launch_table_named(core::to_word(s.training.framework.launch));
+    const auto* table = config::launch_table_named(core::to_word(s.training.framework.launch_file));
     if (table == nullptr) {
       continue;
     }

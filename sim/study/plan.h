@@ -249,7 +249,7 @@ struct PlanFile {
 };
 
 /// Of each plan, the best first: `plan-N.yaml`, and `plan-N.TOOL.EXTENSION`, which starts it, where
-/// its software has such a file (`training.framework.launch`).
+/// its software has such a file (`training.framework.launch_file`).
 /// @param roots  of the catalogue
 std::vector<PlanFile> plan_files(const PlanReport& report,
                                  const std::vector<std::filesystem::path>& roots);

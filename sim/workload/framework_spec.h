@@ -141,7 +141,7 @@ struct FrameworkSpec {
   core::Seconds message_overhead{0};
   std::vector<ScheduleKind> schedules;
   RecomputeAbilitySpec recomputes;
-  LaunchWords launch = LaunchWords::none;
+  LaunchWords launch_file = LaunchWords::none;
   UsualRunSpec usual;
   [[nodiscard]] bool fuses_attention() const {
     return attention_kernels != AttentionKernels::unfused;
@@ -301,7 +301,7 @@ struct FrameworkSpec {
                "'search.schedule' lists none; empty: all. Every schedule can be simulated.");
     v.optional("recomputes", recomputes,
                "The recomputation that the software has. All of it can be simulated.");
-    v.optional("launch", launch,
+    v.optional("launch_file", launch_file,
                "Whose launch file 'headway plan --save' writes beside each plan: of those that "
                "'headway export' has.");
     v.optional("usual", usual,

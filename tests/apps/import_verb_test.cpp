@@ -54,6 +54,17 @@ TEST_F(ImportVerb, APriceOfSkyPilotsCatalogueIsReadByCheckAndRun) {
   EXPECT_THAT(priced.out, HasSubstr("H100 on demand, south-2"));
   const auto spot = run("import skypilot-catalog vms.csv --accelerator H100 --spot");
   EXPECT_THAT(spot.out, HasSubstr("gpu_hour: 1.25 USD/h\n"));
+  // The cheapest of a region, not of all: 24.00 USD for eight in north-1.
+  const auto north = run("import skypilot-catalog vms.csv --accelerator H100 --region north-1");
+  EXPECT_THAT(north.out, HasSubstr("gpu_hour: 3 USD/h\n"));
+  EXPECT_THAT(north.out, HasSubstr("line 4, eight-h100 of 8 H100 in north-1"));
+  const auto nowhere = run("import skypilot-catalog vms.csv --accelerator H100 --region west-3");
+  EXPECT_EQ(nowhere.code, 2);
+  EXPECT_THAT(nowhere.err, HasSubstr("west-3"));
+  const auto no_spot =
+      run("import skypilot-catalog vms.csv --accelerator H100 --region south-2 --spot");
+  EXPECT_EQ(no_spot.code, 2);
+  EXPECT_THAT(no_spot.err, HasSubstr("south-2"));
   const auto which = run("import skypilot-catalog vms.csv");
   EXPECT_EQ(which.code, 2);
   EXPECT_THAT(which.err, HasSubstr("has prices of B200, H100; say which"));
