@@ -28,7 +28,8 @@ class Sweep(Result):
     def to_pandas(self) -> Any:
         """A line a point: number, changes, figures by their paths, status and reason.
 
-        Numbers among the changes are numbers. ``.to_parquet(path)`` of the frame needs pyarrow.
+        Numbers among the changes are numbers. ``.to_parquet(path)`` of the frame needs
+        ``headway[parquet]``.
         """
         import pandas
 

@@ -15,6 +15,7 @@ from pathlib import Path
 import dask
 import distributed
 import headway
+import pandas
 import pytest
 from clusters import ENGINE, a_worker, two_workers, with_a_killed_worker
 from headway import _dask
@@ -78,6 +79,17 @@ def test_an_executor_changes_nothing() -> None:
     assert list(frame["parallelism.tensor"]) == [1, 1, 2, 2, 3, 3]
     assert frame["step.mfu"].idxmax() == points.best_point
     assert list(frame["status"]) == ["ok", "ok", "ok", "ok", "refused", "refused"]
+
+
+def test_a_sweep_is_a_parquet_file(tmp_path: Path) -> None:
+    frame = headway.sweep(SMALL, AXES).to_pandas()
+    frame.to_parquet(tmp_path / "points.parquet")
+    again = pandas.read_parquet(tmp_path / "points.parquet")
+    assert list(again.columns) == list(frame.columns)
+    for column in frame:  # nothing is None before and not-a-number after
+        there = frame[column].notna()
+        assert list(again[column].notna()) == list(there)
+        assert list(again[column][there]) == list(frame[column][there])
 
 
 def test_dask_goes_on_when_a_worker_is_killed() -> None:
