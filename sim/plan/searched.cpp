@@ -110,9 +110,7 @@ void add_degrees(const training::Scenario& s, Varied& out) {
 }
 
 /// What goes with the kinds of recompute that are tried.
-void add_recompute(const SearchSpec& asked,
-                   const workload::FrameworkSpec& framework,
-                   Varied& out) {
+void add_recompute(const SearchSpec& asked, const workload::FrameworkSpec& framework, Varied& out) {
   using R = workload::Recompute;
   using workload::RecomputeLayers;
   const workload::RecomputeAbilitySpec& can = framework.recomputes;
@@ -131,9 +129,10 @@ void add_recompute(const SearchSpec& asked,
                                words_of(can.parts), framework.name));
   const bool some = tries(R::full) && can.layers != RecomputeLayers::all;
   out.always("recompute_period", some ? "1, 2, 4" : "1");
-  out.always("recompute_layers", !some                                ? "1"
-                                 : can.layers == RecomputeLayers::nth ? "a quarter, a half, all"
-                                                                      : "a quarter, a half, three quarters, all");
+  out.always("recompute_layers", !some ? "1"
+                                 : can.layers == RecomputeLayers::nth
+                                     ? "a quarter, a half, all"
+                                     : "a quarter, a half, three quarters, all");
   if (tries(R::full) && tries(R::none) && can.has_fewest()) {
     out.always("chunk_recompute", can.layers == RecomputeLayers::alike
                                       ? "the fewest, of every chunk as many, that let a layout fit"

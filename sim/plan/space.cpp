@@ -81,7 +81,8 @@ std::vector<Ends> stage_ends(int layers, int stages) {
   return list;
 }
 
-/// Kinds of recompute that the software has, with their parts, the least first, and the scenario's own.
+/// Kinds of recompute that the software has, with their parts, the least first, and the scenario's
+/// own.
 std::vector<PassChoice> recompute_kinds(const training::Scenario& s) {
   const auto& own = s.parallelism;
   const auto choice = [](Recompute kind, std::vector<RecomputePart> parts = {}, int period = 1,

@@ -90,9 +90,9 @@ std::vector<std::string> recompute_warnings(const Scenario& scenario) {
     }
   }
   const bool by_chunk = !p.chunk_recompute.empty() &&
-                        (!can.has_fewest() || (can.layers == workload::RecomputeLayers::alike &&
-                                               (p.recompute == Recompute::selective ||
-                                                !workload::recomputes_alike(p))));
+                        (!can.has_fewest() ||
+                         (can.layers == workload::RecomputeLayers::alike &&
+                          (p.recompute == Recompute::selective || !workload::recomputes_alike(p))));
   if (by_chunk || !can.has_period(p.recompute_period, p.recompute_layers)) {
     warnings.push_back(fmt::format(
         "{} cannot recompute {}: simulated as if it could (training.framework.recomputes.layers: "

@@ -87,9 +87,9 @@ enum class LaunchWords { none, megatron, torchtitan, deepspeed, nemo, maxtext };
 constexpr auto enum_words(LaunchWords) {
   using W = LaunchWords;
   using E = core::EnumWord<W>;
-  return std::array{E{W::none, "none"},           E{W::megatron, "megatron"},
-                    E{W::torchtitan, "torchtitan"}, E{W::deepspeed, "deepspeed"},
-                    E{W::nemo, "nemo"},           E{W::maxtext, "maxtext"}};
+  return std::array{
+      E{W::none, "none"},           E{W::megatron, "megatron"}, E{W::torchtitan, "torchtitan"},
+      E{W::deepspeed, "deepspeed"}, E{W::nemo, "nemo"},         E{W::maxtext, "maxtext"}};
 }
 
 /// What the training software does: fusions and overlaps, not speeds.

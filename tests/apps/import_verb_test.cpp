@@ -64,7 +64,7 @@ TEST_F(ImportVerb, APriceOfSkyPilotsCatalogueIsReadByCheckAndRun) {
   const auto no_spot =
       run("import skypilot-catalog vms.csv --accelerator H100 --region south-2 --spot");
   EXPECT_EQ(no_spot.code, 2);
-  EXPECT_THAT(no_spot.err, HasSubstr("south-2"));
+  EXPECT_THAT(no_spot.err, HasSubstr("SpotPrice"));
   const auto which = run("import skypilot-catalog vms.csv");
   EXPECT_EQ(which.code, 2);
   EXPECT_THAT(which.err, HasSubstr("has prices of B200, H100; say which"));

@@ -142,8 +142,8 @@ class RandomRun {
     if (p.recompute == Recompute::selective && draw_.chance(50)) {
       p.recompute_parts = {RecomputePart::mlp};
       const auto& t = run_.training;
-      const bool delayed = t.precision == core::Precision::fp8 &&
-                           t.framework.scaling == workload::Scaling::delayed;
+      const bool delayed =
+          t.precision == core::Precision::fp8 && t.framework.scaling == workload::Scaling::delayed;
       if (run_.model.moe && !delayed) {
         p.recompute_parts.push_back(RecomputePart::norms);
         p.recompute_parts.push_back(RecomputePart::activation);

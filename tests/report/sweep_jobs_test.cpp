@@ -32,7 +32,8 @@ TEST(SweepJobs, LetAWorkerTakeWhatItsTaskAsksFor) {
 TEST(SweepJobs, KeepWhatAShardSaysThatFails) {
   EXPECT_THAT(job_file(JobSystem::slurm, "a b", 7),
               HasSubstr("errors='a b'/\"shard-$SLURM_ARRAY_TASK_ID.err\"\nexec 2>\"$errors\"\n"));
-  EXPECT_THAT(job_file(JobSystem::condor, "a b", 7), HasSubstr("\nerror = a b/sweep-$(Process).err\n"));
+  EXPECT_THAT(job_file(JobSystem::condor, "a b", 7),
+              HasSubstr("\nerror = a b/sweep-$(Process).err\n"));
 }
 
 }  // namespace

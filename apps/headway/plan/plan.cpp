@@ -60,7 +60,8 @@ void add_search_options(CLI::App& app, plan::PlanOptions& how, SearchWords& word
       ->option_text("N [0]");
   app.add_flag("--sensitivity", how.sensitivity,
                "How much an input must change before another of the plans wins");
-  app.add_option("--save", words.save, "Folder for the plans as scenarios, the best plan-1.yaml, and as launch files")
+  app.add_option("--save", words.save,
+                 "Folder for the plans as scenarios, the best plan-1.yaml, and as launch files")
       ->check(file_name())
       ->option_text("DIR");
 }

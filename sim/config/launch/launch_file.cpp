@@ -44,8 +44,7 @@ LaunchFile launch_file(const import::LaunchTable& table,
   const auto lines = import::write_launch(table, run);
   LaunchFile file;
   file.lost = losses(table, run, lines);
-  std::vector<std::string> comments{head + ".",
-                                    fmt::format("Left to you: {}.", table.left_to_you)};
+  std::vector<std::string> comments{head + ".", fmt::format("Left to you: {}.", table.left_to_you)};
   if (!file.lost.empty()) {
     comments.emplace_back("What these settings cannot say:");
     for (const std::string& line : file.lost) {

@@ -109,10 +109,10 @@ void read_recompute(LaunchReader& reader, const MegatronSpelling& spell, LaunchR
 }
 
 /// Whether Megatron recomputes a part of this model by itself. moe_act is the experts' activation;
-/// layernorm is the norms that are modules of their own, before experts and before latent attention:
-/// those of other layers are inside Transformer Engine's product. With delayed scales it refuses
-/// both. Source: megatron-core 0.14.0, transformer_config.py (__post_init__), transformer_layer.py,
-/// models/gpt/gpt_layer_specs.py.
+/// layernorm is the norms that are modules of their own, before experts and before latent
+/// attention: those of other layers are inside Transformer Engine's product. With delayed scales it
+/// refuses both. Source: megatron-core 0.14.0, transformer_config.py (__post_init__),
+/// transformer_layer.py, models/gpt/gpt_layer_specs.py.
 bool has_part(const LaunchRun& run, RecomputePart part) {
   const bool delayed = run.training.precision == core::Precision::fp8 &&
                        run.training.framework.scaling == workload::Scaling::delayed;
@@ -265,8 +265,8 @@ void read_dispatcher(LaunchReader& reader, const MegatronSpelling& spell, Launch
 
 std::vector<int> chunks_of_layout(const LaunchRun& run) {
   const workload::ParallelismSpec& p = run.parallelism;
-  const bool uneven = p.first_stage_layers % p.virtual_stages != 0 ||
-                      p.last_stage_layers % p.virtual_stages != 0;
+  const bool uneven =
+      p.first_stage_layers % p.virtual_stages != 0 || p.last_stage_layers % p.virtual_stages != 0;
   return p.chunk_layers.empty() && uneven && !workload::layout_problem(run.model, p)
              ? workload::layers_of_chunks(run.model, p)
              : p.chunk_layers;
