@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "sim/core/text.h"
+#include "sim/training/power/machine_power.h"
+#include "sim/training/power/power_fit.h"
 
 namespace headway::plan {
 
@@ -15,6 +17,13 @@ namespace {
 
 double days(const Plan& plan) { return plan.campaign->result.days().p50; }
 double dollars(const Plan& plan) { return plan.campaign->total_usd->p50; }
+
+/// The most that the machine takes of what feeds it.
+core::Watts building_power(const training::Scenario& s) {
+  training::Scenario fed = s;
+  training::limit_boards(fed);
+  return training::peak_power(fed) * training::pue_of(fed);
+}
 
 /// What the front is of. Time and money: of the run where there is one, else of a token;
 /// GPU-seconds where there are no prices.
@@ -52,6 +61,7 @@ Plan make_plan(const Entry& entry) {
                   s.training.precision, 0};
   plan.gpus = std::int64_t{s.cluster.nodes} * s.cluster.node.gpus;
   plan.spares = s.cluster.spares;
+  plan.power = building_power(s);
   plan.layout = resolved(entry.layout);
   plan.micro_batches = entry.layout.micro_batches();
   plan.estimate = entry.estimate;
@@ -80,6 +90,7 @@ void add_campaign(const training::Scenario& setting,
   const auto advised = run(setting, true).result.advice.spares;
   with_spares.cluster.spares = static_cast<int>(advised.value_or(0));  // nothing fails: none
   plan.spares = with_spares.cluster.spares;
+  plan.power = building_power(with_spares);
   plan.campaign = run(with_spares, false);
 }
 
@@ -133,40 +144,24 @@ double value(const Plan& plan, Objective objective) {
       return plan.campaign->mean_bill->energy.si() / plan.campaign->result.tokens;
     case Objective::tokens_per_dollar:
       return plan.campaign->mean_bill->usd_per_million_tokens;
+    case Objective::power:
+      return plan.power.si();
   }
   return 0;
+}
+
+bool comes_first(const Plan& a, const Plan& b, Objective objective) {
+  const auto key = [&](const Plan& plan) {
+    const bool priced = plan.campaign && plan.campaign->total_usd;
+    return std::pair(value(plan, objective), priced ? dollars(plan) : 0.0);
+  };
+  return key(a) < key(b);
 }
 
 double behind(const Plan& plan, const Plan& best, Objective objective) {
   const double least = value(best, objective);
   const double more = value(plan, objective) - least;
   return more == 0 ? 0 : more / std::abs(least);
-}
-
-std::optional<MissedLimit> missed_limit(const Plan& plan, const Limits& limits) {
-  if (!plan.campaign) {
-    return std::nullopt;
-  }
-  if (limits.deadline && days(plan) * 1_days > *limits.deadline) {
-    const double most = *limits.deadline / 1_days;
-    return MissedLimit{
-        "deadline", "takes longer than the deadline in half of all trials", days(plan) / most - 1,
-        fmt::format("{} days, the deadline is {}", core::number(days(plan)), core::number(most))};
-  }
-  if (limits.budget && plan.campaign->total_usd && dollars(plan) > limits.budget->si()) {
-    const double most = limits.budget->si();
-    return MissedLimit{
-        "budget", "costs more than the budget in half of all trials", dollars(plan) / most - 1,
-        fmt::format("{} USD, the budget is {}", core::number(dollars(plan)), core::number(most))};
-  }
-  const double goodput = plan.campaign->result.goodput.p50;
-  if (limits.goodput && goodput < *limits.goodput) {
-    return MissedLimit{
-        "goodput", "has less than the goodput asked for in half of all trials",
-        1 - goodput / *limits.goodput,
-        fmt::format("{}, asked for {}", core::number(goodput), core::number(*limits.goodput))};
-  }
-  return std::nullopt;
 }
 
 void mark_front(std::vector<Plan>& plans, const PlanOptions& options) {

@@ -30,15 +30,9 @@ std::vector<SimulatedPoint> simulated_points(const std::vector<Entry>& simulated
 /// Of an objective; smaller is better.
 double value(const Plan& plan, Objective objective);
 
-/// A limit of the run that a plan misses.
-struct MissedLimit {
-  std::string kind, reason;
-  double distance = 0;  ///< relative
-  std::string text;     ///< by how much
-};
-
-/// The first limit that the plan's campaign misses.
-std::optional<MissedLimit> missed_limit(const Plan& plan, const Limits& limits);
+/// Whether a plan comes before another: by the objective, and of equals the one whose run costs
+/// less.
+bool comes_first(const Plan& a, const Plan& b, Objective objective);
 
 /// Marks the plans that no other dominates.
 void mark_front(std::vector<Plan>& plans, const PlanOptions& options);

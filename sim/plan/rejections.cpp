@@ -1,6 +1,10 @@
 #include "sim/plan/rejections.h"
 
 #include <algorithm>
+#include <array>
+#include <fmt/format.h>
+#include <string_view>
+#include <tuple>
 
 namespace headway::plan {
 
@@ -8,7 +12,31 @@ namespace {
 
 constexpr const char* kExample = "for example: ";
 
+/// Which reason says more about a machine without a plan: the smaller.
+int weight(const std::string& kind) {
+  constexpr std::array<std::string_view, 6> kLimits{"gpus",     "racks",  "power",
+                                                    "deadline", "budget", "goodput"};
+  constexpr std::array<std::string_view, 3> kMemories{"memory", "headroom", "host memory"};
+  const auto in = [&](const auto& list) {
+    return std::find(list.begin(), list.end(), kind) != list.end();
+  };
+  return in(kLimits) ? 0 : in(kMemories) ? 1 : kind == "slower" ? 3 : 2;
+}
+
 }  // namespace
+
+std::string why_none(const std::vector<Rejection>& rejected) {
+  const auto rank = [](const Rejection& r) {
+    return std::tuple(weight(r.kind), r.distance, -r.count);
+  };
+  const auto main =
+      std::min_element(rejected.begin(), rejected.end(),
+                       [&](const auto& a, const auto& b) { return rank(a) < rank(b); });
+  return main == rejected.end()
+             ? "no layout of it was found"
+             : fmt::format("{}: {}{}", main->kind, main->reason,
+                           main->nearest.empty() ? "" : "; nearest: " + main->nearest);
+}
 
 void Rejections::add(const std::string& kind, const std::string& reason, std::int64_t count) {
   if (count == 0) {
@@ -46,7 +74,8 @@ void Rejections::set_nearest(const std::string& kind,
 void Rejections::add(const std::vector<Rejection>& others, const std::string& where) {
   for (const Rejection& entry : others) {
     add(entry.kind, entry.reason, entry.count);
-    set_nearest(entry.kind, entry.reason, entry.distance, where + entry.nearest);
+    set_nearest(entry.kind, entry.reason, entry.distance, 
+                entry.nearest.empty() ? "" : where + entry.nearest);
   }
 }
 

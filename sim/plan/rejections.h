@@ -32,6 +32,11 @@ struct Rejection {
   }
 };
 
+/// Why a machine without a plan has none, with the layout that came closest: a limit if one is
+/// missed, since what is left for it is what fits and keeps the rules; else memory; else a rule.
+/// Never "slower", unless there is nothing else: what was faster has failed on something too.
+std::string why_none(const std::vector<Rejection>& rejected);
+
 /// Collects rejections; equal reasons are counted together, in the order of their first appearance.
 class Rejections {
  public:

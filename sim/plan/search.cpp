@@ -17,15 +17,14 @@
 #include "sim/core/text.h"
 #include "sim/plan/entry.h"
 #include "sim/plan/judge.h"
+#include "sim/plan/keep_limits.h"
 #include "sim/plan/search_progress.h"
 #include "sim/plan/trim.h"
 #include "sim/plan/verify.h"
 #include "sim/training/estimate.h"
 #include "sim/training/power/check_power.h"
-#include "sim/training/power/machine_power.h"
 #include "sim/training/power/power_fit.h"
 #include "sim/training/step/step.h"
-#include "sim/training/unequal/node_kinds.h"
 
 namespace headway::plan {
 
@@ -83,56 +82,6 @@ void drop_what_is_too_large(bool fold, std::vector<Entry>& entries, Rejections& 
     }
     rejected.add("too large", kTooLarge);
     return true;
-  });
-}
-
-/// Steps of the whole run, if it is not ended by the clock.
-std::optional<double> run_steps(const training::Scenario& s) {
-  if (s.run.until && s.run.until->steps) {
-    return static_cast<double>(*s.run.until->steps);
-  }
-  if (s.run.until && s.run.until->tokens) {
-    return *s.run.until->tokens /
-           (static_cast<double>(s.training.global_batch) * s.training.sequence_length);
-  }
-  return std::nullopt;
-}
-
-/// Drops layouts that miss a limit even if nothing fails.
-void drop_beyond_limits(const training::Scenario& s,
-                        const Limits& limits,
-                        std::vector<Entry>& entries,
-                        Rejections& rejected) {
-  constexpr const char* kLate = "takes longer than the deadline even if nothing fails";
-  constexpr const char* kDear = "its GPU-hours cost more than the budget even if nothing fails";
-  const auto steps = run_steps(s);
-  if (!steps) {
-    return;
-  }
-  const double gpus = static_cast<double>(s.cluster.nodes) * s.cluster.node.gpus;
-  std::erase_if(entries, [&](const Entry& entry) {
-    const core::Seconds run = entry.bound * *steps;
-    if (limits.deadline && run > *limits.deadline) {
-      rejected.add("deadline", kLate);
-      rejected.set_nearest(
-          "deadline", kLate, run / *limits.deadline - 1,
-          fmt::format("at least {} days of steps, the deadline is {}", core::number(run / 1_days),
-                      core::number(*limits.deadline / 1_days)));
-      return true;
-    }
-    if (!limits.budget || !s.run.prices) {
-      return false;
-    }
-    const core::Dollars hours = training::relative_price(s) * s.run.prices->gpu_hour * run * gpus;
-    if (hours > *limits.budget) {
-      rejected.add("budget", kDear);
-      rejected.set_nearest(
-          "budget", kDear, hours / *limits.budget - 1,
-          fmt::format("GPU-hours of at least {} USD, the budget is {}", core::number(hours.si()),
-                      core::number(limits.budget->si())));
-      return true;
-    }
-    return false;
   });
 }
 
@@ -355,48 +304,6 @@ SimulatedSetting search_setting(const training::Scenario& scenario,
   return out;
 }
 
-/// Limits again, now that the campaign has said what failures and checkpoints add.
-void drop_late_and_dear(const Limits& limits, std::vector<Plan>& plans, Rejections& rejected) {
-  std::erase_if(plans, [&](const Plan& plan) {
-    const auto missed = missed_limit(plan, limits);
-    if (missed) {
-      rejected.add(missed->kind, missed->reason);
-      rejected.set_nearest(missed->kind, missed->reason, missed->distance, missed->text);
-    }
-    return missed.has_value();
-  });
-}
-
-/// Racks of the job's nodes and of the spares that stand anywhere; those of the racks are in them.
-std::int64_t racks_of(const training::Scenario& s) {
-  const std::int64_t each = s.run.recovery.rack_nodes;
-  return (s.cluster.nodes + each - 1) / each + (s.cluster.spares + each - 1) / each;
-}
-
-/// Why no layout of this machine is looked at; empty if some are.
-std::pair<std::string, std::string> machine_limit(const training::Scenario& s,
-                                                  const Limits& limits) {
-  const std::int64_t gpus = std::int64_t{s.cluster.nodes} * s.cluster.node.gpus;
-  if (limits.gpus && gpus > *limits.gpus) {
-    return {"gpus", fmt::format("{} GPUs are more than the limit of {}", gpus, *limits.gpus)};
-  }
-  if (limits.racks && racks_of(s) > *limits.racks) {
-    return {"racks", fmt::format("{} nodes and {} spares take {} racks of {}, the limit is {}",
-                                 s.cluster.nodes, s.cluster.spares, racks_of(s),
-                                 s.run.recovery.rack_nodes, *limits.racks)};
-  }
-  const double pue = training::pue_of(s);
-  const core::Watts power = training::peak_power(s) * pue;
-  if (limits.power && power > *limits.power) {
-    constexpr double kMega = 1e6;  // Source: the prefix
-    return {"power", fmt::format("{} nodes draw {} MW with every GPU at its limit, times a PUE of "
-                                 "{}, the limit is {}",
-                                 s.cluster.nodes, core::number(power.si() / kMega),
-                                 core::number(pue), core::number(limits.power->si() / kMega))};
-  }
-  return {};
-}
-
 void require_inputs(const training::Scenario& s, const PlanOptions& options) {
   if (options.keep == 0) {
     throw core::Error("a search must keep at least one plan");
@@ -415,14 +322,17 @@ void require_inputs(const training::Scenario& s, const PlanOptions& options) {
   std::vector<Objective> objectives = options.beside;
   objectives.push_back(options.objective);
   const bool run = std::any_of(objectives.begin(), objectives.end(),
-                               [](Objective o) { return o != Objective::step; });
+                               [](Objective o) {
+                                 return o != Objective::step && o != Objective::power;
+                               });
   const bool money =
       options.limits.budget || std::any_of(objectives.begin(), objectives.end(), [](Objective o) {
-        return o != Objective::step && o != Objective::days && o != Objective::goodput;
+        return o != Objective::step && o != Objective::days && o != Objective::goodput &&
+               o != Objective::power;
       });
   if ((run || options.limits.deadline || options.limits.goodput || money) && !s.run.until) {
     throw core::Error(
-        "all objectives but step, and limits of time, money and goodput, are of a whole run; the "
+        "all objectives but step and power, and limits of time, money and goodput, are of a whole run; the "
         "scenario has no run.until");
   }
   if (money && !s.run.prices) {
@@ -505,13 +415,15 @@ std::vector<SimulatedSetting> search_settings(const training::Scenario& scenario
     if (shortages.empty()) {
       training::limit_boards(setting);
     }
-    const auto [kind, reason] =
-        shortages.empty() ? machine_limit(setting, options.limits)
-                          : std::pair<std::string, std::string>("power", shortages.front().text);
-    if (!kind.empty()) {
+    const auto missed = shortages.empty()
+                            ? machine_limit(setting, options.limits)
+                            : std::optional(MissedLimit{
+                                  "power", shortages.front().text, kUnknownDistance, ""});
+    if (missed) {
       const auto count = Space(setting).layouts();
       result.enumerated += count;
-      rejected.add(kind, reason, count);
+      rejected.add(missed->kind, missed->reason, count);
+      rejected.set_nearest(missed->kind, missed->reason, missed->distance, missed->text);
       if (told) {
         told(1);
       }
@@ -554,7 +466,7 @@ PlanResult search(const training::Scenario& scenario, const PlanOptions& options
   drop_late_and_dear(options.limits, result.plans, rejected);
   mark_front(result.plans, options);
   const auto before = [&](const Plan& a, const Plan& b) {
-    return value(a, options.objective) < value(b, options.objective);
+    return comes_first(a, b, options.objective);
   };
   std::stable_sort(result.plans.begin(), result.plans.end(), before);
   if (options.verify > 0) {

@@ -27,7 +27,8 @@ enum class Objective {
   energy,
   co2,
   tokens_per_joule,
-  tokens_per_dollar
+  tokens_per_dollar,
+  power
 };
 constexpr auto enum_words(Objective) {
   using O = Objective;
@@ -39,7 +40,8 @@ constexpr auto enum_words(Objective) {
                     E{O::energy, "energy"},
                     E{O::co2, "co2"},
                     E{O::tokens_per_joule, "tokens-per-joule"},
-                    E{O::tokens_per_dollar, "tokens-per-dollar"}};
+                    E{O::tokens_per_dollar, "tokens-per-dollar"},
+                    E{O::power, "power"}};
 }
 
 /// What a plan must not exceed, or fall below; absent: no limit.
@@ -97,6 +99,7 @@ struct Plan {
   Setting setting;
   std::int64_t gpus = 1;             ///< nodes x GPUs of a node
   int spares = 0;                    ///< nodes; chosen where `search.spares` asks for it
+  core::Watts power;                 ///< of GPUs at their limit, hosts and switches, times PUE
   workload::ParallelismSpec layout;  ///< with `data` resolved
   int micro_batches = 1;
   core::Seconds estimate;  ///< of the step, by the analytic tier

@@ -11,6 +11,7 @@
 #include "sim/core/random.h"
 #include "sim/plan/fit.h"
 #include "sim/plan/judge.h"
+#include "sim/plan/keep_limits.h"
 
 namespace headway::plan {
 

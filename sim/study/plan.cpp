@@ -62,6 +62,7 @@ std::vector<PlannedRun> PlanReport::plans() const {
     run.machine = machines.empty() ? "" : machines[machine].name;
     run.gpus = plan.gpus;
     run.spares = plan.spares;
+    run.power = plan.power;
     run.variants = plan.variants;
     run.behind = plan::behind(plan, result.plans.front(), objective);
     run.pareto = plan.pareto;

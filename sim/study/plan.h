@@ -60,6 +60,7 @@ struct PlannedRun {
   std::string machine;  ///< empty where there is one
   std::int64_t gpus = 1;
   int spares = 0;
+  core::Watts power;                 ///< of the cluster, boards at their limit
   std::optional<core::Watts> board;  ///< limit of boards where `cluster.power` may lower it
   bool pareto = false;
   std::int64_t variants = 0;
@@ -84,6 +85,9 @@ struct PlannedRun {
     v.part("precision", setting.precision, "of the matrix products");
     v.figure("gpus", gpus, "", "nodes x GPUs of a node", core::at_least_one);
     v.figure("spares", spares, "", "spare nodes beside them", core::non_negative);
+    v.figure("power_w", power, "W",
+             "of the cluster with every GPU at its limit, hosts and switches, times PUE",
+             core::non_negative);
     v.figure("board_w", board, "W",
              "limit that boards of `cluster.node` run at; null without `cluster.power`",
              core::positive);

@@ -120,7 +120,7 @@ void add_goal_options(CLI::App& app, plan::PlanOptions& how, SearchWords& words)
          "--objective",
          [&how](const std::vector<std::string>& goals) { study::set_goals(goals, how); },
          "What makes a plan better: step, days, dollars, goodput, energy, co2, tokens-per-joule, "
-         "tokens-per-dollar; of several, the first and the Pareto front of all")
+         "tokens-per-dollar, power; of several, the first and the Pareto front of all")
       ->delimiter(',')
       ->option_text("GOAL,GOAL [step]");
   app.add_option("--nodes", how.nodes, "Cluster sizes to look at, instead of cluster.nodes")

@@ -1,5 +1,6 @@
 #include "sim/config/arguments/search_keys.h"
 
+#include <algorithm>
 #include <array>
 #include <fmt/format.h>
 #include <set>
@@ -58,15 +59,16 @@ std::string_view own_list(const Entry& entry) {
   if (entry.key == "cluster.spares" && entry.value.is_scalar() && entry.value.text == "auto") {
     return "spares";
   }
-  for (const auto& [path, field] : kOwnLists) {
-    if (entry.key == path && !entry.value.is_mapping()) {
-      return field;
-    }
-  }
-  return "";
+  return entry.value.is_mapping() ? "" : own_search_list(entry.key);
 }
 
 }  // namespace
+
+std::string_view own_search_list(std::string_view path) {
+  const auto* const found = std::find_if(kOwnLists.begin(), kOwnLists.end(),
+                                         [&](const auto& own) { return own.first == path; });
+  return found == kOwnLists.end() ? "" : found->second;
+}
 
 void expand_search_keys(Node& root, Complaints& complaints) {
   Entry* search = root.find("search");

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "sim/config/arguments/search_keys.h"
 #include "sim/config/parse_yaml.h"
 #include "sim/config/text_check.h"
 #include "sim/core/shown_text.h"
@@ -160,6 +161,35 @@ bool leads_to_catalogue(const SpecType& root, const std::vector<Segment>& segmen
   return type->shape == Shape::record && !type->catalogue.empty();
 }
 
+/// `search.cluster.nodes`: what is no field of `search` is a path, and so one key of it, as files
+/// have it; the list of its own that `search` may have for it is replaced if it is there.
+void join_searched_path(const SpecType& root, const Node& tree, std::vector<Segment>& segments) {
+  if (segments.size() < 3 || segments.front().key != "search") {
+    return;
+  }
+  const auto named = [](const std::string& name) {
+    return [&name](const Field& each) { return each.name == name; };
+  };
+  const auto search = std::find_if(root.fields.begin(), root.fields.end(), named("search"));
+  if (search == root.fields.end()) {
+    return;
+  }
+  const auto& fields = search->type->fields;
+  if (std::any_of(fields.begin(), fields.end(), named(segments[1].key))) {
+    return;
+  }
+  std::string path = segments[1].key;
+  for (std::size_t i = 2; i < segments.size(); ++i) {
+    path += "." + segments[i].key;
+  }
+  const Entry* there = tree.find("search");
+  const std::string own(own_search_list(path));
+  const bool listed = there != nullptr && there->value.is_mapping() && !own.empty() &&
+                      there->value.find(own) != nullptr;
+  segments.resize(1);
+  segments.push_back({listed ? own : path, {}});
+}
+
 void apply(LoadState& state,
            Node& root,
            const SpecType& type,
@@ -185,6 +215,9 @@ void apply(LoadState& state,
     return;
   }
   try {
+    if (!has_index) {
+      join_searched_path(type, root, segments);
+    }
     Node value = parse_value(state.files.back());
     if (value.is_scalar() && leads_to_catalogue(type, segments)) {
       segments.push_back({"use", {}});

@@ -270,6 +270,7 @@ void members(A& archive, Plan& p) {
   archive("setting", p.setting);
   archive("gpus", p.gpus);
   archive("spares", p.spares);
+  archive("power", p.power);
   archive("layout", p.layout);
   archive("micro_batches", p.micro_batches);
   archive("estimate", p.estimate);

@@ -88,6 +88,8 @@ const char* axis_of(plan::Objective objective) {
       return "energy of a token [J]";
     case O::tokens_per_dollar:
       return "USD a million tokens";
+    case O::power:
+      return "power [W]";
   }
   return "";
 }
@@ -120,6 +122,13 @@ TextChart front_chart(const study::PlanReport& report) {
   return chart;
 }
 
+/// Whether power is among the objectives.
+bool weighs_power(const study::PlanReport& report) {
+  const auto& beside = report.beside;
+  return report.objective == plan::Objective::power ||
+         std::find(beside.begin(), beside.end(), plan::Objective::power) != beside.end();
+}
+
 /// How the GPUs are divided, and what comes of it.
 Table plans_table(const study::PlanReport& report, const std::vector<study::PlannedRun>& plans) {
   using Plan = study::PlannedRun;
@@ -135,6 +144,12 @@ Table plans_table(const study::PlanReport& report, const std::vector<study::Plan
                  [](const Plan& p) { return p.setting.global_batch; });
   out.add_unless(own.training.sequence_length, "sequence length",
                  [](const Plan& p) { return p.setting.sequence_length; });
+  if (std::any_of(plans.begin(), plans.end(), [&](const Plan& p) {
+        return p.setting.precision != own.training.precision;
+      })) {
+    out.add("precision", false,
+            [](auto, const Plan& p) { return std::string(core::to_word(p.setting.precision)); });
+  }
   if (std::any_of(plans.begin(), plans.end(), [](const Plan& p) { return p.board.has_value(); })) {
     out.add("board [W]", true,
             [](auto, const Plan& p) { return p.board ? count(std::floor(p.board->si())) : "-"; });
@@ -145,6 +160,10 @@ Table plans_table(const study::PlanReport& report, const std::vector<study::Plan
   out.add_unless(1, "expert", [](const Plan& p) { return p.layout.spec.expert; });
   out.add("data", true,
           [](auto, const Plan& p) { return count(p.layout.spec.data.value.value_or(1)); });
+  if (weighs_power(report)) {
+    constexpr double kMega = 1e6;  // Source: the prefix
+    out.add("power [MW]", true, [](auto, const Plan& p) { return number(p.power.si() / kMega); });
+  }
   out.add("step [s]", true, [](auto, const Plan& p) { return number(p.step.time.si()); });
   out.add("loss [%]", true, [](auto, const Plan& p) { return percent(p.behind); });
   return out.take(fmt::format("The {} best plans by {}; * is on the Pareto front of {}",

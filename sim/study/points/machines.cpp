@@ -16,8 +16,6 @@
 #include "sim/study/points/sweep.h"
 #include "sim/study/predict.h"
 #include "sim/training/check.h"
-#include "sim/training/power/machine_power.h"
-#include "sim/training/power/power_fit.h"
 #include "sim/training/unequal/node_kinds.h"
 
 namespace headway::study {
@@ -90,22 +88,6 @@ std::string name_of_machine(const plan::SweepChanges& changes, const std::set<st
   return fmt::format("{}", fmt::join(words, ", "));
 }
 
-/// The limit that its layouts miss by least; without any, why most of them were left out.
-std::string why_lost(const plan::PlanResult& result) {
-  const plan::Rejection* main = nullptr;
-  for (const plan::Rejection& entry : result.rejected) {
-    const auto rank = [](const plan::Rejection& r) { return std::pair(r.distance, -r.count); };
-    if (main == nullptr || rank(entry) < rank(*main)) {
-      main = &entry;
-    }
-  }
-  if (main == nullptr) {
-    return "no layout of it was found";
-  }
-  return fmt::format("{}: {}{}", main->kind, main->reason,
-                     main->nearest.empty() ? "" : "; nearest: " + main->nearest);
-}
-
 /// What its GPUs, spares and bring-up included, cost an hour of the run, and all that it costs.
 std::optional<std::pair<double, double>> hours_and_total(const PlannedMachine& machine) {
   if (!machine.best || !machine.best->campaign || !machine.best->campaign->mean_bill ||
@@ -170,12 +152,29 @@ std::optional<double> latest_delivery(const PlannedMachine& machine, const Plann
   return latest >= 0 ? std::optional(latest) : std::nullopt;
 }
 
+/// Why a machine with a plan won, or lost.
+std::string outcome_words(const PlannedMachine& machine,
+                          const PlannedMachine& first,
+                          plan::Objective objective) {
+  const auto by = core::to_word(objective);
+  if (&machine == &first) {
+    return fmt::format("best by {}", by);
+  }
+  if (*machine.behind > 0) {
+    return fmt::format("{} % worse by {}", core::percent(*machine.behind), by);
+  }
+  const auto mine = machine.dollars(), theirs = first.dollars();
+  return mine && theirs && *mine > *theirs
+             ? fmt::format("as good by {}, {} USD more", by, core::number(*mine - *theirs))
+             : fmt::format("as good by {}", by);
+}
+
 void fill_outcomes(const plan::PlanOptions& options,
                    const plan::PlanResult& all,
                    std::vector<PlannedMachine>& machines) {
   if (all.plans.empty()) {
     for (PlannedMachine& machine : machines) {
-      machine.outcome = machine.refused.empty() ? why_lost(machine.result) : machine.refused;
+      machine.outcome = machine.refused.empty() ? plan::why_none(machine.result.rejected) : machine.refused;
     }
     return;
   }
@@ -185,7 +184,7 @@ void fill_outcomes(const plan::PlanOptions& options,
   PlannedMachine& first = machines[static_cast<std::size_t>(all.plans.front().setting.machine)];
   for (PlannedMachine& machine : machines) {
     if (!machine.best) {
-      machine.outcome = machine.refused.empty() ? why_lost(machine.result) : machine.refused;
+      machine.outcome = machine.refused.empty() ? plan::why_none(machine.result.rejected) : machine.refused;
       continue;
     }
     machine.behind = plan::behind(*machine.best, *first.best, options.objective);
@@ -195,10 +194,7 @@ void fill_outcomes(const plan::PlanOptions& options,
       machine.latest_delivery =
           latest_delivery(machine, &machine == &first ? soonest_other(machines, first) : &first);
     }
-    machine.outcome = &machine == &first
-                          ? fmt::format("best by {}", core::to_word(options.objective))
-                          : fmt::format("{} % worse by {}", core::percent(*machine.behind),
-                                        core::to_word(options.objective));
+    machine.outcome = outcome_words(machine, first, options.objective);
   }
 }
 
@@ -256,14 +252,7 @@ std::optional<double> PlannedMachine::bring_up_days() const {
 }
 
 std::optional<core::Watts> PlannedMachine::power() const {
-  if (!best) {
-    return std::nullopt;
-  }
-  training::Scenario sized = scenario;
-  sized.cluster.nodes = best->setting.nodes;
-  sized.cluster.spares = best->spares;
-  training::limit_boards(sized);
-  return training::peak_power(sized) * training::pue_of(sized);
+  return best ? std::optional(best->power) : std::nullopt;
 }
 
 std::vector<PlannedMachine> candidate_machines(const config::LoadedScenario& base,
@@ -379,12 +368,13 @@ plan::PlanResult compare_machines(const plan::PlanOptions& options,
     }
   }
   const auto before = [&](const plan::Plan& a, const plan::Plan& b) {
-    return plan::value(a, options.objective) < plan::value(b, options.objective);
+    return plan::comes_first(a, b, options.objective);
   };
   std::stable_sort(all.plans.begin(), all.plans.end(), before);
   plan::mark_front(all.plans, options);
   std::erase_if(all.verification.better, [&](const plan::Plan& plan) {
-    return !all.plans.empty() && !before(plan, all.plans.front());
+    return !all.plans.empty() && plan::value(plan, options.objective) >=
+                                     plan::value(all.plans.front(), options.objective);
   });
   std::stable_sort(all.verification.better.begin(), all.verification.better.end(), before);
   fill_outcomes(options, all, machines);

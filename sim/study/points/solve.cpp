@@ -24,6 +24,8 @@ constexpr int kMostDoublings = 10;
 /// Values between the ends of a range that are looked at before it is halved, so that a condition
 /// that changes twice is seen.
 constexpr int kValuesBetween = 3;
+/// Multiple of the value at hand up to which a figure that does not move is followed.
+constexpr double kFlatFactor = 8;
 /// Whole numbers tried around the middle of a range in search of one that keeps the rules.
 constexpr int kMostTries = 256;
 
@@ -32,6 +34,7 @@ struct SolvedField {
   std::string path, unit;
   bool whole = false;
   int digits = 4;  ///< significant ones of a value
+  std::optional<double> least;  ///< lower end of its range, where it has one without a unit
 
   /// To so many digits.
   [[nodiscard]] double rounded(double number) const {
@@ -172,6 +175,8 @@ class Search {
   [[nodiscard]] SolvedField field_of() const;
   const SolvePoint& look(double number);
   void look_within();
+  [[nodiscard]] double value_at_hand();
+  bool look_at_least(double first);
   void look_around();
   void halve(double low, double high);
   std::optional<double> nearest(double middle, double low, double high);
@@ -234,6 +239,11 @@ SolvedField Search::field_of() const {
     throw core::Error(fmt::format("'{}' is in a list; write which of them, as [0]", field.path));
   }
   field.whole = value_type(keys.front())->shape == config::Shape::integer;
+  const auto& range = keys.front().field->range;
+  const bool bare = field.whole || value_type(keys.front())->shape == config::Shape::number;
+  if (bare && std::isfinite(range.low) && !range.low_open) {
+    field.least = range.low;
+  }
   field.digits = 2 + std::max(1, static_cast<int>(std::ceil(-std::log10(request_.precision))));
   return field;
 }
@@ -386,8 +396,8 @@ int Search::promising(const SolvePoint& below, const SolvePoint& above) const {
   return below.met ? -better : better;
 }
 
-/// Doubles and halves the value at hand until the condition changes.
-void Search::look_around() {
+/// The value that the scenario has.
+double Search::value_at_hand() {
   std::string why;
   const auto start = config::parse_number(current_, why);
   if (!start || start->value < 0 || (start->value == 0 && !field_.whole)) {
@@ -397,7 +407,56 @@ void Search::look_around() {
   }
   const auto unit = config::trimmed(start->rest);
   field_.unit = unit.empty() ? "" : " " + std::string(unit);
-  const double first = field_.rounded(start->value);
+  return field_.rounded(start->value);
+}
+
+/// Looks at the lower end of the field, where it has one, beside the value at hand.
+/// @returns whether that is enough: the condition changes between them, or the lower end meets it
+///          and larger values are no nearer to missing it
+bool Search::look_at_least(double first) {
+  if (!field_.least) {
+    return false;
+  }
+  if (!look(*field_.least).judged()) {
+    points_.erase(*field_.least);  // nobody asked for it
+    return false;
+  }
+  const auto above = first > *field_.least ? first : next(first, 1);
+  if (!above || !look(*above).judged()) {
+    return false;
+  }
+  const auto differ = [&](double number) {
+    return look(number).met != look(*field_.least).met;
+  };
+  if (differ(*above)) {
+    return true;
+  }
+  if (!look(*field_.least).met) {
+    return false;
+  }
+  const int to = promising(look(*field_.least), look(*above));
+  if (to != 0) {
+    return to < 0;
+  }
+  for (double end = *above; const auto number = next(end, 1);) {  // flat so far
+    if (!look(*number).judged() || differ(*number)) {
+      return true;
+    }
+    const int way = promising(look(*field_.least), look(*number));
+    if (way != 0 || *number >= kFlatFactor * std::max(1.0, *above)) {
+      return way <= 0;
+    }
+    end = *number;
+  }
+  return true;
+}
+
+/// Doubles and halves the value at hand until the condition changes.
+void Search::look_around() {
+  const double first = value_at_hand();
+  if (look_at_least(first)) {
+    return;
+  }
   const bool met = look(first).met;
   double low = first, high = first;
   std::array<bool, 2> open{true, true};
@@ -443,6 +502,9 @@ SolveReport Search::run() {
   report.condition =
       fmt::format("{} {} {}", condition_.path, condition_.comparison, condition_.number);
   report.path = condition_.path;
+  if (field_.least && points_.count(*field_.least) > 0) {
+    report.least = field_.least;
+  }
   for (const auto& [number, point] : points_) {
     report.points.push_back(point);
   }

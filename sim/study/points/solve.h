@@ -81,6 +81,7 @@ struct SolveReport {
   SolveEdge edge = SolveEdge::none;
   std::optional<std::size_t> answer_at, beside_at;  ///< of `points`
   bool monotone = true;
+  std::optional<double> least;         ///< lower end of the field, where it was looked at
   std::vector<std::string> sentences;  ///< remarks, then the answer
 
   [[nodiscard]] Status status() const {

@@ -201,9 +201,25 @@ class SolveAnswer {
     report_.sentences.push_back(std::move(text));
   }
 
+  /// Whether larger values are nearer to missing the condition than smaller ones.
+  [[nodiscard]] bool worsens(const SolvePoint& low, const SolvePoint& high) const {
+    return low.figure && high.figure &&
+           wanted(condition_) * *high.figure <
+               wanted(condition_) * *low.figure - kNoise * std::abs(*low.figure);
+  }
+
   void give_any() {
     const SolvePoint& low = report_.points[judged_.front()];
     const SolvePoint& high = report_.points[judged_.back()];
+    if (report_.least && low.number == *report_.least && !worsens(low, high)) {
+      report_.edge = SolveEdge::smallest;
+      report_.sentences.push_back(fmt::format(
+          "The smallest {} that meets {} is {}, the least that it can be: {} is {}{}.{}",
+          report_.key, report_.condition, low.value, report_.path, with_interval(low),
+          certainty(low, condition_),
+          &low == &high ? "" : fmt::format(" {}.", capital(at_in_words(high)))));
+      return;
+    }
     if (judged_.size() == 1) {
       report_.sentences.push_back(fmt::format("One value of {} could be run, and it meets {}: {}.",
                                               report_.key, report_.condition, at_in_words(low)));

@@ -15,6 +15,7 @@
 #include "sim/core/error.h"
 #include "sim/core/text.h"
 #include "sim/plan/judge.h"
+#include "sim/plan/keep_limits.h"
 #include "sim/study/plan.h"
 #include "sim/training/explain/inputs.h"
 
@@ -49,7 +50,9 @@ class ChoiceSearch {
       : report_(report), options_(options) {
     options_.marks.clear();
     const auto& limits = options.limits;
-    campaign_ = options.objective != plan::Objective::step || limits.deadline || limits.budget ||
+    const bool of_step = options.objective == plan::Objective::step ||
+                         options.objective == plan::Objective::power;
+    campaign_ = !of_step || limits.deadline || limits.budget ||
                 limits.goodput;
     for (std::size_t i = 0; i < report.result.plans.size(); ++i) {
       scenarios_.push_back(scenario_of_plan(report, i));

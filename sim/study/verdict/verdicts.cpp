@@ -152,6 +152,9 @@ std::string plan_words(const PlannedRun& plan, const std::vector<PlannedRun>& pl
   if (differ([](const PlannedRun& p) { return p.setting.nodes; })) {
     words.push_back(core::count(plan.setting.nodes) + " nodes");
   }
+  if (differ([](const PlannedRun& p) { return p.setting.precision; })) {
+    words.emplace_back(core::to_word(plan.setting.precision));
+  }
   if (plan.board && differ([](const PlannedRun& p) { return p.board; })) {
     words.push_back(fmt::format("boards of {} W", core::count(std::floor(plan.board->si()))));
   }
