@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "sim/core/progress/joint_progress.h"
-#include "sim/plan/fit.h"
+#include "sim/plan/shortlist/fit.h"
 #include "sim/plan/space.h"
 #include "sim/training/check.h"
 #include "sim/training/step/step_result.h"

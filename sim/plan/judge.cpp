@@ -54,11 +54,15 @@ bool dominates(const std::vector<double>& a, const std::vector<double>& b) {
 
 }  // namespace
 
+Setting make_setting(const training::Scenario& s) {
+  return {s.cluster.nodes, s.training.global_batch, s.training.sequence_length,
+          s.training.precision, 0};
+}
+
 Plan make_plan(const Entry& entry) {
   const auto& s = entry.layout.scenario();
   Plan plan;
-  plan.setting = {s.cluster.nodes, s.training.global_batch, s.training.sequence_length,
-                  s.training.precision, 0};
+  plan.setting = make_setting(s);
   plan.gpus = std::int64_t{s.cluster.nodes} * s.cluster.node.gpus;
   plan.spares = s.cluster.spares;
   plan.power = building_power(s);

@@ -10,6 +10,8 @@
 
 namespace headway::plan {
 
+/// What of a scenario a search varies beside the layout; of the first machine.
+Setting make_setting(const training::Scenario& s);
 Plan make_plan(const Entry& entry);
 
 /// Simulates the run, where the scenario has `run.until`. Candidates are too many to know where

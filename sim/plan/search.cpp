@@ -19,7 +19,7 @@
 #include "sim/plan/judge.h"
 #include "sim/plan/keep_limits.h"
 #include "sim/plan/search_progress.h"
-#include "sim/plan/trim.h"
+#include "sim/plan/shortlist/trim.h"
 #include "sim/plan/verify.h"
 #include "sim/training/estimate.h"
 #include "sim/training/power/check_power.h"
@@ -257,7 +257,7 @@ SimulatedSetting search_setting(const training::Scenario& scenario,
   result.enumerated += space.layouts();
   if (training::estimate_fabric(scenario.cluster).total() > training::machine_memory()) {
     rejected.add("too large", kTooLarge, space.layouts());
-    return {scenario, {}, {}, unused_values(scenario, space)};
+    return {scenario, {}, {}, unused_values(scenario, space), {}, {}};
   }
   constexpr std::size_t kFamilies = 10;  // a list of 50 has at least ten different ones
   ShortlistOptions how;
@@ -296,9 +296,10 @@ SimulatedSetting search_setting(const training::Scenario& scenario,
   std::ranges::move(simulated_points(simulated, plans, options.limits),
                     std::back_inserter(result.points));
   std::ranges::move(plans, std::back_inserter(result.plans));
-  SimulatedSetting out{scenario, {}, {}, unused_values(scenario, space)};
+  SimulatedSetting out{scenario, {}, {}, unused_values(scenario, space), {}, shortlist.bounds};
   for (const Entry& entry : simulated) {
     out.layouts.push_back(resolved(entry.layout));
+    out.times.push_back(entry.step.time);
   }
   out.fastest = simulated.empty() ? core::Seconds{} : simulated.front().step.time;
   return out;
@@ -439,6 +440,43 @@ std::vector<SimulatedSetting> search_settings(const training::Scenario& scenario
   return simulated;
 }
 
+/// The classes that no plan is of, on the cluster of the first plan.
+std::vector<ClassMiss> lost_classes(const std::vector<SimulatedSetting>& settings,
+                                    const std::vector<Plan>& plans,
+                                    const PlanOptions& options) {
+  if (plans.empty()) {
+    return {};
+  }
+  const Plan& first = plans.front();
+  const auto setting =
+      std::find_if(settings.begin(), settings.end(), [&](const SimulatedSetting& one) {
+        return make_setting(one.scenario) == first.setting;
+      });
+  if (setting == settings.end() || setting->bounds.empty()) {
+    return {};
+  }
+  std::vector<TimedLayout> timed;
+  for (std::size_t i = 0; i < setting->layouts.size(); ++i) {
+    timed.push_back({setting->layouts[i], setting->times[i]});
+  }
+  ClassesAsked asked;
+  asked.bounds = &setting->bounds;
+  asked.simulated = &timed;
+  for (const Plan& plan : plans) {
+    if (plan.setting == first.setting) {
+      asked.plans.push_back(&plan.layout);
+    }
+  }
+  asked.estimate = first.estimate;
+  asked.step = first.step.time;
+  asked.headroom = least_headroom(options.limits);
+  if (const core::Count told = searching(options)) {
+    const std::size_t all = core::JointProgress::kParts * settings.size();
+    asked.look = [told, all] { told(all, all); };
+  }
+  return class_misses(setting->scenario, Space(setting->scenario), asked);
+}
+
 }  // namespace
 
 core::Count searching(const PlanOptions& options) {
@@ -480,6 +518,7 @@ PlanResult search(const training::Scenario& scenario, const PlanOptions& options
   std::erase_if(result.plans,
                 [&](const Plan& plan) { return place++ >= options.keep && !plan.pareto; });
   result.rejected = rejected.list();
+  result.classes = lost_classes(simulated, result.plans, options);
   result.searched = searched(scenario, nodes);
   result.searched.unused = unused_by_all(simulated);
   if (options.limits.power && !scenario.run.prices) {

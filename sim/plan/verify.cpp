@@ -9,7 +9,7 @@
 
 #include "sim/core/error.h"
 #include "sim/core/random.h"
-#include "sim/plan/fit.h"
+#include "sim/plan/shortlist/fit.h"
 #include "sim/plan/judge.h"
 #include "sim/plan/keep_limits.h"
 

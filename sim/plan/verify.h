@@ -13,6 +13,8 @@ struct SimulatedSetting {
   std::vector<ParallelismSpec> layouts;  ///< fastest first
   core::Seconds fastest;                 ///< step of the first
   std::vector<SearchedField> unused;     ///< values asked for that none of its layouts has
+  std::vector<core::Seconds> times;      ///< of `layouts`, by simulation
+  std::vector<core::Seconds> bounds;     ///< of the shapes of its space (`Shortlist`)
 };
 
 /// Simulates `options.verify` layouts drawn from those that were not; what keeps the limits and is

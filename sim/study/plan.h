@@ -209,6 +209,9 @@ struct PlanReport {
                  "With `--sensitivity`: how much an input must change before another of these "
                  "plans wins.");
     v.part("rejected", result.rejected, "layouts left out, by reason");
+    v.part("lost", result.classes,
+           "classes of layouts that no plan is of, on the cluster of the first plan, with the "
+           "nearest of each");
     v.figure("enumerated", result.enumerated, "", "layouts of the space that was searched",
              core::non_negative);
     v.figure("estimated", result.estimated, "",

@@ -121,6 +121,22 @@ TEST_F(SolveVerb, GivesTheSameBytesForAnyNumberOfThreads) {
   EXPECT_EQ(run(words + "3").out, one.out);
 }
 
+// Spares only help: where none does, that is found at once, not after a thousand.
+TEST_F(SolveVerb, LooksAtTheLowerEndOfAFieldFirst) {
+  const std::string failing =
+      "cluster.spares --set run.until.steps=2000 --set run.failures.use=llama-3-54-days --set "
+      "run.recovery.use=automated-2024 --set run.trials=20 ";
+  for (const char* start : {"0", "8"}) {
+    const json found = solved(failing + "--set cluster.spares=" + start +
+                              " --for 'campaign.ettr.p5 >= 0.5'");
+    EXPECT_EQ(found["edge"], "smallest") << start;
+    EXPECT_EQ(found["answer"]["value"], "0") << start;
+    EXPECT_LE(found["points"].size(), 6U) << start;
+    EXPECT_THAT(found["sentences"].back().get<std::string>(),
+                HasSubstr("is 0, the least that it can be"));
+  }
+}
+
 TEST_F(SolveVerb, EndsWithThreeWhereNothingMeetsTheCondition) {
   const Outcome outcome = run("solve s.yaml cluster.nodes --for 'step.time_s <= 1e-3'");
   EXPECT_EQ(outcome.code, 3);

@@ -55,6 +55,18 @@ TEST(SetArgument, KeepsColonsAndEqualSignsOfAText) {
   EXPECT_EQ(with({"name=a: b=c"}).scenario.name, "a: b=c");
 }
 
+// A path below `search` is one key of it, as in a file; a list of its own is replaced.
+TEST(SetArgument, PathsBelowSearchAreKeysOfIt) {
+  EXPECT_EQ(with({"search.cluster.nodes=[4, 8]"}).scenario.search.nodes,
+            (std::vector<int>{4, 8}));
+  EXPECT_EQ(with({"search.nodes=[2]", "search.cluster.nodes=[4]"}).scenario.search.nodes,
+            (std::vector<int>{4}));
+  const auto over = with({"search.run.seed=[1, 2]"}).scenario.search.over;
+  ASSERT_EQ(over.size(), 1U);
+  EXPECT_EQ(over[0].key, "run.seed");
+  EXPECT_EQ(over[0].values, (std::vector<std::string>{"1", "2"}));
+}
+
 TEST(SetArgument, NullTakesAnOptionalValueAway) {
   EXPECT_FALSE(with({"run.failures=null"}).scenario.run.failures.has_value());
 }

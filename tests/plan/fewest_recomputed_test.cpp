@@ -7,7 +7,7 @@
 #include "sim/analytic/analytic.h"
 #include "sim/core/error.h"
 #include "sim/plan/entry.h"
-#include "sim/plan/fit.h"
+#include "sim/plan/shortlist/fit.h"
 #include "sim/plan/search.h"
 #include "sim/plan/verify.h"
 #include "sim/training/step/step.h"

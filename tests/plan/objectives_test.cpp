@@ -92,9 +92,10 @@ TEST(Objectives, AsksForARunWhereTheObjectiveNeedsOne) {
 TEST(Objectives, OrdersByEveryObjective) {
   for (const Objective objective :
        {Objective::days, Objective::dollars, Objective::goodput, Objective::energy, Objective::co2,
-        Objective::tokens_per_joule, Objective::tokens_per_dollar}) {
+        Objective::tokens_per_joule, Objective::tokens_per_dollar, Objective::power}) {
     PlanOptions options;
     options.objective = objective;
+    options.nodes = objective == Objective::power ? std::vector{2, 1} : std::vector{2};
     const auto plans = search(priced(), options).plans;
     ASSERT_GT(plans.size(), 2U);
     const auto value = [&](const Plan& plan) {
@@ -108,6 +109,8 @@ TEST(Objectives, OrdersByEveryObjective) {
         case Objective::dollars:
         case Objective::tokens_per_dollar:  // the same tokens
           return run.mean_bill->total().si();
+        case Objective::power:  // 700 W boards, two switch ports a GPU; times a PUE of 1.5
+          return static_cast<double>(plan.gpus);
         default:
           return energy;
       }

@@ -1,4 +1,4 @@
-#include "sim/plan/shortlist.h"
+#include "sim/plan/shortlist/shortlist.h"
 
 #include <gtest/gtest.h>
 #include <oneapi/tbb/global_control.h>

@@ -1,10 +1,10 @@
-#include "sim/plan/trim.h"
+#include "sim/plan/shortlist/trim.h"
 
 #include <gtest/gtest.h>
 
 #include "sim/analytic/analytic.h"
 #include "sim/plan/entry.h"
-#include "sim/plan/fit.h"
+#include "sim/plan/shortlist/fit.h"
 
 #include "tests/plan/sample_scenario.h"
 

@@ -113,6 +113,32 @@ TEST(SolveAnswer, IsNoneOrAny) {
   EXPECT_EQ(answered({}, {1}).edge, SolveEdge::none);
 }
 
+// All meet it, from the lower end of the field on: that is the smallest, unless larger values come
+// nearer to missing it.
+TEST(SolveAnswer, IsTheLowerEndWhereThatMeetsTheCondition) {
+  const auto from_zero = [](const std::vector<double>& figures) {
+    SolveReport report;
+    report.key = "cluster.spares";
+    report.condition = "step.time_s <= 3";
+    report.path = "step.time_s";
+    report.least = 0;
+    for (std::size_t i = 0; i < figures.size(); ++i) {
+      report.points.push_back(looked_at(static_cast<double>(i), figures[i], kAtMostThree));
+    }
+    give_answer(kAtMostThree, report);
+    return report;
+  };
+  const auto better = from_zero({2, 1});
+  EXPECT_EQ(better.edge, SolveEdge::smallest);
+  EXPECT_EQ(better.answer()->value, "0");
+  EXPECT_FALSE(better.beside().has_value());
+  EXPECT_EQ(better.sentences.back(),
+            "The smallest cluster.spares that meets step.time_s <= 3 is 0, the least that it can "
+            "be: step.time_s is 2.00. At 1 it is 1.00.");
+  EXPECT_EQ(from_zero({2, 2}).edge, SolveEdge::smallest);
+  EXPECT_EQ(from_zero({2, 2.5}).edge, SolveEdge::any);
+}
+
 // The end of the interval that speaks against the condition decides whether it is sure.
 TEST(SolveAnswer, SaysWhetherTheWholeIntervalMeetsTheCondition) {
   SolveReport report;

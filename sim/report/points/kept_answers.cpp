@@ -301,6 +301,18 @@ void members(A& archive, SimulatedPoint& p) {
 }
 
 template <class A>
+void members(A& archive, ClassMiss& c) {
+  archive("field", c.field);
+  archive("value", c.value);
+  archive("layouts", c.layouts);
+  archive("step", c.step);
+  archive("simulated", c.simulated);
+  archive("behind", c.behind);
+  archive("least", c.least);
+  archive("nearest", c.nearest);
+}
+
+template <class A>
 void members(A& archive, Verification& v) {
   archive("asked", v.asked);
   archive("simulated", v.simulated);
@@ -324,6 +336,7 @@ template <class A>
 void members(A& archive, PlanResult& r) {
   archive("plans", r.plans);
   archive("rejected", r.rejected);
+  archive("classes", r.classes);
   archive("enumerated", r.enumerated);
   archive("estimated", r.estimated);
   archive("simulated", r.simulated);

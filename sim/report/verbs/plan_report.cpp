@@ -369,6 +369,29 @@ Table rejected_table(const plan::PlanResult& result) {
   return table;
 }
 
+/// Classes of layouts that no plan is of, each with its best.
+Table lost_table(const plan::PlanResult& result) {
+  Table table{
+      "Why each class of layouts lost: its fastest beside plan 1, on the cluster of plan 1",
+      {{"class", false}, {"layouts"}, {"step [s]"}, {"slower [%]"}, {"nearest", false}},
+      {},
+      false};
+  for (const plan::ClassMiss& miss : result.classes) {
+    std::string field = miss.field;
+    std::replace(field.begin(), field.end(), '_', '-');
+    std::string nearest = miss.nearest;
+    if (miss.step && !miss.simulated) {
+      nearest += miss.least ? fmt::format("; by the analytic tier, none is below {} s",
+                                          number(*miss.least))
+                            : "; by the analytic tier";
+    }
+    table.rows.push_back({fmt::format("{} {}", field, miss.value),
+                          count(static_cast<double>(miss.layouts)), cell(miss.step),
+                          miss.behind ? percent(*miss.behind) : "-", nearest});
+  }
+  return table;
+}
+
 Table fields_table(const char* title, const std::vector<plan::SearchedField>& fields) {
   Table table{title, {{"field", false}, {"values", false}}, {}, false};
   for (const auto& field : fields) {
@@ -469,6 +492,9 @@ Document plan_document(const study::PlanReport& report) {
   }
   if (!r.rejected.empty()) {
     document.tables.push_back(rejected_table(r));
+  }
+  if (!r.classes.empty()) {
+    document.tables.push_back(lost_table(r));
   }
   document.tables.push_back(fields_table("What the search varied", r.searched.varied));
   document.tables.push_back(

@@ -161,7 +161,8 @@ std::string outcome_words(const PlannedMachine& machine,
     return fmt::format("best by {}", by);
   }
   if (*machine.behind > 0) {
-    return fmt::format("{} % worse by {}", core::percent(*machine.behind), by);
+    const std::string percent = core::percent(*machine.behind);
+    return fmt::format("{} % worse by {}", percent == "0.0" ? "less than 0.1" : percent, by);
   }
   const auto mine = machine.dollars(), theirs = first.dollars();
   return mine && theirs && *mine > *theirs
@@ -382,6 +383,10 @@ plan::PlanResult compare_machines(const plan::PlanOptions& options,
   std::erase_if(all.plans,
                 [&](const plan::Plan& plan) { return place++ >= options.keep && !plan.pareto; });
   all.rejected = rejected.list();
+  if (!all.plans.empty()) {
+    all.classes =
+        machines[static_cast<std::size_t>(all.plans.front().setting.machine)].result.classes;
+  }
   all.searched = searched_fields(machines);
   return all;
 }

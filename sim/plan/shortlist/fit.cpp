@@ -1,4 +1,4 @@
-#include "sim/plan/fit.h"
+#include "sim/plan/shortlist/fit.h"
 
 #include <algorithm>
 

@@ -33,6 +33,9 @@ struct Lack {
   Memory memory = Memory::gpu;
   core::Bytes needs, has;
   int kind = 0;  ///< of its node
+
+  /// Relative to what there is.
+  [[nodiscard]] double beyond() const { return (needs - has) / has; }
 };
 
 /// What the fullest ranks take and what they have: of their GPU, and of the host for each GPU.

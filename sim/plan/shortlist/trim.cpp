@@ -1,9 +1,9 @@
-#include "sim/plan/trim.h"
+#include "sim/plan/shortlist/trim.h"
 
 #include <algorithm>
 
 #include "sim/analytic/analytic.h"
-#include "sim/plan/fit.h"
+#include "sim/plan/shortlist/fit.h"
 
 namespace headway::plan {
 

@@ -9,27 +9,13 @@
 #include <vector>
 
 #include "sim/core/units.h"
-#include "sim/plan/fit.h"
+#include "sim/plan/shortlist/fit.h"
 #include "sim/plan/rejections.h"
+#include "sim/plan/shortlist/shape_search.h"
 #include "sim/plan/space.h"
 #include "sim/training/step/step.h"
 
 namespace headway::plan {
-
-/// A layout and its step by the analytic tier.
-struct Estimate {
-  ParallelismSpec layout;
-  int micro_batches = 1;
-  core::Seconds time;
-  std::int64_t number = 0;  ///< in the order of the space: ties go to the smaller one
-};
-
-/// Layouts that lack the same kind of memory, and which of them lacks least.
-struct Missed {
-  std::int64_t count = 0;
-  ParallelismSpec nearest;
-  Lack lack;
-};
 
 /// Layouts of one family have the same degrees, so that the others are variants of its best: other
 /// schedules, micro-batches, sharding, recompute ...
@@ -55,6 +41,7 @@ struct Shortlist {
   Rejections rejected;              ///< every other layout of the space
   std::int64_t estimated = 0;       ///< layouts that the analytic tier timed whole
   std::map<Memory, Missed> missed;  ///< those that do not fit
+  std::vector<core::Seconds> bounds;  ///< of each shape: none of its layouts is faster
 };
 
 /// The fastest layouts that keep the rules and fit, by the analytic tier. Shapes are opened by

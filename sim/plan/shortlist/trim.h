@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "sim/plan/shortlist.h"
+#include "sim/plan/shortlist/shortlist.h"
 #include "sim/plan/space.h"
 
 namespace headway::plan {

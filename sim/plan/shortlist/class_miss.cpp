@@ -1,0 +1,248 @@
+#include "sim/plan/shortlist/class_miss.h"
+
+#include <algorithm>
+#include <array>
+#include <fmt/format.h>
+#include <functional>
+#include <oneapi/tbb/enumerable_thread_specific.h>
+#include <oneapi/tbb/parallel_for.h>
+#include <utility>
+
+namespace headway::plan {
+
+using core::Seconds;
+
+namespace {
+
+/// Most shapes of one class that are opened: some milliseconds each. Source: round value.
+constexpr int kMostOpened = 24;
+
+/// A field by whose values layouts fall into classes.
+struct ClassField {
+  const char* name;
+  /// Its value in a layout, in words.
+  std::string (*value)(const ParallelismSpec&);
+  bool of_shape;  ///< all layouts of a shape have the same
+};
+
+/// "full" of a layout whose stages recompute as few layers as let it fit is a class of no choice.
+std::string recompute_value(const ParallelismSpec& p) {
+  return p.chunk_recompute.empty() ? std::string(core::to_word(p.recompute)) : "fewest layers";
+}
+
+const std::array<ClassField, 8> kClassFields{{
+    {"schedule", [](const ParallelismSpec& p) { return std::string(core::to_word(p.schedule)); },
+     true},
+    {"sharding", [](const ParallelismSpec& p) { return std::string(core::to_word(p.sharding)); },
+     false},
+    {"tensor", [](const ParallelismSpec& p) { return fmt::format("{}", p.tensor); }, true},
+    {"pipeline", [](const ParallelismSpec& p) { return fmt::format("{}", p.pipeline); }, true},
+    {"context", [](const ParallelismSpec& p) { return fmt::format("{}", p.context); }, true},
+    {"expert", [](const ParallelismSpec& p) { return fmt::format("{}", p.expert); }, true},
+    {"micro_batch", [](const ParallelismSpec& p) { return fmt::format("{}", p.micro_batch); },
+     false},
+    {"recompute", recompute_value, false},
+}};
+
+/// Layouts with one value of a field.
+struct LayoutClass {
+  const ClassField* field = nullptr;
+  std::string value;
+  OnlyLayouts only;
+  std::int64_t layouts = 0;
+
+  [[nodiscard]] bool has(const ParallelismSpec& layout) const {
+    return field->value(layout) == value;
+  }
+  /// Whether a shape may have layouts of it.
+  [[nodiscard]] bool has(const Shape& shape) const {
+    if (field->of_shape) {
+      return has(shape.layout);
+    }
+    return !only.sharding || std::any_of(shape.states.begin(), shape.states.end(),
+                                         [&](const StateChoice& state) { return only.has(state); });
+  }
+};
+
+/// Gathers classes and counts their layouts.
+class ClassList {
+ public:
+  explicit ClassList(const Space& space) : space_(space) {
+    for (const Shape& shape : space.shapes()) {
+      for (const ClassField& field : kClassFields) {
+        if (field.of_shape) {
+          add(field, shape.layout, {}, space.layouts(shape));
+        }
+      }
+      add_choices(shape);
+    }
+  }
+
+  /// In the order of fields and of values, of fields that have several.
+  [[nodiscard]] std::vector<LayoutClass> take() {
+    std::vector<LayoutClass> out;
+    for (const ClassField& field : kClassFields) {
+      const auto of_field = [&](const LayoutClass& one) { return one.field == &field; };
+      if (std::count_if(list_.begin(), list_.end(), of_field) > 1) {
+        std::copy_if(list_.begin(), list_.end(), std::back_inserter(out), of_field);
+      }
+    }
+    return out;
+  }
+
+ private:
+  void add(const ClassField& field,
+           const ParallelismSpec& layout,
+           const OnlyLayouts& only,
+           std::int64_t layouts) {
+    const std::string value = field.value(layout);
+    const auto same = std::find_if(list_.begin(), list_.end(), [&](const LayoutClass& one) {
+      return one.field == &field && one.value == value;
+    });
+    if (same != list_.end()) {
+      same->layouts += layouts;
+    } else {
+      list_.push_back({&field, value, only, layouts});
+    }
+  }
+
+  void add_choices(const Shape& shape) {
+    const auto& cuts = space_.cuts(shape);
+    const auto& passes = space_.passes(shape);
+    const std::int64_t all = space_.layouts(shape);
+    for (const ClassField& field : kClassFields) {
+      const std::string_view name = field.name;
+      ParallelismSpec layout = shape.layout;
+      if (name == "sharding") {
+        for (const StateChoice& state : shape.states) {
+          layout.sharding = state.sharding;
+          add(field, layout, {{}, {}, state.sharding}, all / std::ssize(shape.states));
+        }
+      } else if (name == "micro_batch") {
+        for (const Cut& cut : cuts) {
+          layout.micro_batch = cut.micro_batch;
+          add(field, layout, {cut.micro_batch, {}, {}}, all / std::ssize(cuts));
+        }
+      } else if (name == "recompute") {
+        for (const PassChoice& pass : passes) {
+          layout.recompute = pass.recompute;
+          add(field, layout, {{}, pass.recompute, {}}, all / std::ssize(passes));
+        }
+      }
+    }
+  }
+
+  const Space& space_;
+  std::vector<LayoutClass> list_;
+};
+
+/// Looks for the fastest of one class.
+class ClassSearch {
+ public:
+  ClassSearch(const training::Scenario& scenario,
+              const Space& space,
+              const ClassesAsked& asked,
+              const std::vector<std::size_t>& order)
+      : s_(scenario), space_(space), asked_(asked), order_(order) {}
+
+  ClassMiss find(const LayoutClass& one, Tier& tier) const {
+    ClassMiss miss;
+    miss.field = one.field->name;
+    miss.value = one.value;
+    miss.layouts = one.layouts;
+    for (const TimedLayout& timed : *asked_.simulated) {
+      if (one.has(timed.layout) && (!miss.step || timed.time.si() < *miss.step)) {
+        miss.step = timed.time.si();
+        miss.simulated = true;
+        miss.behind = timed.time / asked_.step - 1;
+        miss.nearest = layout_text(timed.layout);
+      }
+    }
+    if (!miss.step) {
+      open_shapes(one, tier, miss);
+    }
+    return miss;
+  }
+
+ private:
+  void open_shapes(const LayoutClass& one, Tier& tier, ClassMiss& miss) const {
+    const auto& shapes = space_.shapes();
+    const auto& bounds = *asked_.bounds;
+    std::optional<Estimate> best;
+    Opened all;
+    int opened = 0;
+    for (const std::size_t i : order_) {
+      if (bounds[i] == Seconds(kNever) || (best && bounds[i] > best->time)) {
+        break;
+      }
+      if (!one.has(shapes[i])) {
+        continue;
+      }
+      if (opened == kMostOpened) {
+        miss.least = bounds[i].si();
+        break;
+      }
+      ++opened;
+      ShapeSearch search(s_, space_, shapes[i], space_.first(i), asked_.headroom, tier);
+      search.look_only_at(one.only);
+      search.call_often(asked_.look);
+      Opened here = search.open(best ? best->time : Seconds(kNever), 1);
+      if (!here.best.empty() && (!best || better(here.best.front(), *best))) {
+        best = here.best.front();
+      }
+      all.rejected.add(here.rejected);
+      for (const auto& [memory, missed] : here.missed) {
+        add_missed(missed, all.missed);
+      }
+    }
+    if (best) {
+      miss.step = best->time.si();
+      miss.nearest = layout_text(best->layout);
+      if (asked_.estimate > Seconds(0)) {
+        miss.behind = best->time / asked_.estimate - 1;
+      }
+    } else {
+      miss.nearest = why_none_works(all, miss.least.has_value());
+    }
+  }
+
+  /// @param more  whether shapes were left unopened
+  static std::string why_none_works(const Opened& all, bool more) {
+    const auto nearest = std::min_element(
+        all.missed.begin(), all.missed.end(), [](const auto& a, const auto& b) {
+          return a.second.lack.beyond() < b.second.lack.beyond();
+        });
+    if (nearest != all.missed.end()) {
+      return fmt::format("none {}fits: {}", more ? "of the shapes looked at " : "",
+                         missed_text(nearest->second));
+    }
+    return all.rejected.list().empty() ? "none keeps the rules"
+                                       : "none keeps the rules: " + why_none(all.rejected.list());
+  }
+
+  const training::Scenario& s_;
+  const Space& space_;
+  const ClassesAsked& asked_;
+  const std::vector<std::size_t>& order_;
+};
+
+}  // namespace
+
+std::vector<ClassMiss> class_misses(const training::Scenario& scenario,
+                                    const Space& space,
+                                    const ClassesAsked& asked) {
+  auto classes = ClassList(space).take();
+  std::erase_if(classes, [&](const LayoutClass& one) {
+    return std::any_of(asked.plans.begin(), asked.plans.end(),
+                       [&](const ParallelismSpec* plan) { return one.has(*plan); });
+  });
+  const auto order = rising(*asked.bounds);
+  const ClassSearch search(scenario, space, asked, order);
+  tbb::enumerable_thread_specific<Tier> tiers([&] { return Tier(scenario); });
+  std::vector<ClassMiss> out(classes.size());
+  tbb::parallel_for(std::size_t{0}, classes.size(),
+                    [&](std::size_t i) { out[i] = search.find(classes[i], tiers.local()); });
+  return out;
+}
+
+}  // namespace headway::plan

@@ -1,0 +1,229 @@
+// headway plan: every objective and limit by its figures, and what is said of what lost.
+#include <algorithm>
+#include <functional>
+#include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/apps/program.h"
+
+namespace headway::apps {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+
+constexpr const char* kGoalsRun =
+    "run:\n"
+    "  until: {steps: 20000}\n"
+    "  failures: {use: llama-3-54-days}\n"
+    "  recovery: {use: automated-2024}\n"
+    "  prices: {use: h100-on-demand-2026-05}\n"
+    "  trials: 8\n";
+
+class PlanGoals : public ProgramTest {
+ protected:
+  PlanGoals() {
+    write_small("one.yaml", std::string(kGoalsRun) + "search: {vary: [tensor, pipeline]}\n");
+    write_small("three.yaml", std::string(kGoalsRun) +
+                                  "search:\n"
+                                  "  vary: [tensor, pipeline, micro_batch]\n"
+                                  "  machines:\n"
+                                  "    - cluster.node=dgx-a100; "
+                                  "run.prices=a100-80gb-on-demand-2026-05\n"
+                                  "    - cluster.node=dgx-h100; run.prices=h100-on-demand-2026-05\n"
+                                  "    - cluster.node=dgx-h100; run.prices=h100-owned-2024\n");
+  }
+
+  [[nodiscard]] json planned(const std::string& arguments, int code = 0) const {
+    const Outcome outcome = run("plan " + arguments + " --format json");
+    EXPECT_EQ(outcome.code, code) << outcome.err;
+    return json::parse(outcome.out);
+  }
+};
+
+/// Figures of a plan by objective, smaller being better.
+using GoalFigure = std::function<double(const json&)>;
+const std::vector<std::pair<const char*, GoalFigure>>& goal_figures() {
+  static const std::vector<std::pair<const char*, GoalFigure>> kFigures{
+      {"goodput", [](const json& p) { return -p["campaign"]["goodput"]["p50"].get<double>(); }},
+      {"co2", [](const json& p) { return p["cost"]["co2_kg"].get<double>(); }},
+      {"energy", [](const json& p) { return p["cost"]["energy_kwh"].get<double>(); }},
+      {"tokens-per-joule",
+       [](const json& p) {
+         return p["cost"]["energy_kwh"].get<double>() / p["campaign"]["tokens"].get<double>();
+       }},
+      {"tokens-per-dollar",
+       [](const json& p) { return p["cost"]["usd_per_million_tokens"].get<double>(); }},
+      {"power", [](const json& p) { return p["power_w"].get<double>(); }},
+  };
+  return kFigures;
+}
+
+// The witness is the figure itself, over all plans of two sizes.
+TEST_F(PlanGoals, OrdersPlansByTheFigureOfEveryObjective) {
+  for (const auto& [goal, figure] : goal_figures()) {
+    const json plans = planned("one.yaml --nodes 1,2 --objective " + std::string(goal))["plans"];
+    ASSERT_GT(plans.size(), 2U) << goal;
+    std::vector<double> values;
+    std::transform(plans.begin(), plans.end(), std::back_inserter(values), figure);
+    for (std::size_t i = 1; i < values.size(); ++i) {
+      const double room = 1e-9 * std::abs(values[i]);
+      EXPECT_LE(values[i - 1], values[i] + room) << goal << ", plan " << i + 1;
+    }
+    EXPECT_EQ(plans[0]["behind"], 0) << goal;
+  }
+}
+
+// One node draws half of what two do, and is slower: both are on the front of time and power.
+TEST_F(PlanGoals, PowerMakesAFrontWithTimeAndMoney) {
+  const json plans = planned("one.yaml --nodes 1,2 --objective days,dollars,power")["plans"];
+  EXPECT_EQ(plans[0]["nodes"], 2);
+  const auto small = std::find_if(plans.begin(), plans.end(), [](const json& p) {
+    return p["nodes"] == 1 && p["pareto"] == true;
+  });
+  ASSERT_NE(small, plans.end());
+  EXPECT_NEAR((*small)["power_w"].get<double>() / plans[0]["power_w"].get<double>(), 0.5, 0.05);
+  const Outcome table = run("plan one.yaml --nodes 1,2 --objective power --top 2");
+  EXPECT_THAT(table.out, HasSubstr("best plans by power"));
+  EXPECT_THAT(table.out, HasSubstr("power [MW]"));
+  EXPECT_EQ(run("plan one.yaml --objective power --set run=null").code, 0);  // needs no run
+}
+
+// Between the fourth and the fifth plan a limit leaves four, and names what the next one misses.
+TEST_F(PlanGoals, KeepsLimitsOfBudgetAndGoodput) {
+  const json free = planned("one.yaml --objective dollars");
+  ASSERT_GT(free["plans"].size(), 4U);
+  const auto usd = [&](const json& p) { return p["cost"]["total_usd"]["p50"].get<double>(); };
+  const double budget = (usd(free["plans"][3]) + usd(free["plans"][4])) / 2;
+  const json cheap = planned("one.yaml --objective dollars --limit 'budget=" +
+                             std::to_string(budget) + " USD'");
+  ASSERT_EQ(cheap["plans"].size(), 4U);
+  for (const json& plan : cheap["plans"]) {
+    EXPECT_LE(usd(plan), budget);
+  }
+  const json by_goodput = planned("one.yaml --objective goodput");
+  const auto goodput = [](const json& p) { return p["campaign"]["goodput"]["p50"].get<double>(); };
+  const double least = (goodput(by_goodput["plans"][0]) + goodput(by_goodput["plans"][1])) / 2;
+  const json good =
+      planned("one.yaml --objective goodput --limit goodput=" + std::to_string(least));
+  EXPECT_EQ(good["plans"].size(), 1U);
+  const auto missed = [](const json& result, const char* kind) {
+    return std::any_of(result["rejected"].begin(), result["rejected"].end(), [&](const json& r) {
+      return r["class"] == kind && !r["nearest"].get<std::string>().empty();
+    });
+  };
+  EXPECT_TRUE(missed(cheap, "budget"));
+  EXPECT_TRUE(missed(good, "goodput"));
+}
+
+// The short list holds two layouts, so most are left out as slower; a machine without a plan lost
+// for the limit that those two miss all the same. Of two limits both are named.
+TEST_F(PlanGoals, AMachineLosesForTheLimitThatItMisses) {
+  const std::string words = "three.yaml --objective days --top 1 --simulate 2";
+  const json free = planned(words);
+  const double slow = free["machines"][0]["days"], fast = free["machines"][1]["days"];
+  const double middle = (slow + fast) / 2;
+  const json late = planned(words + " --limit 'deadline=" + std::to_string(middle) + " d'");
+  EXPECT_THAT(late["machines"][0]["outcome"].get<std::string>(),
+              StartsWith("deadline: takes longer than the deadline"));
+  const double cheap = free["machines"][2]["usd"], dear = free["machines"][1]["usd"];
+  const json both = planned(words + " --limit 'deadline=" + std::to_string(middle) +
+                            " d' --limit 'budget=" + std::to_string((cheap + dear) / 2) + " USD'");
+  const std::string first = both["machines"][0]["outcome"];
+  EXPECT_THAT(first, HasSubstr("the deadline is"));
+  EXPECT_THAT(first, HasSubstr("the budget is"));
+  EXPECT_THAT(both["machines"][1]["outcome"].get<std::string>(), StartsWith("budget: "));
+  EXPECT_EQ(both["machines"][2]["outcome"], "best by days");
+  EXPECT_THAT(both.dump(), Not(HasSubstr("or it is a variant of layouts that are")));
+}
+
+// The same servers at two prices take the same days: the cheaper offer is first.
+TEST_F(PlanGoals, EqualMachinesAreOrderedByDollars) {
+  const json all = planned("three.yaml --objective days --top 1 --simulate 2");
+  EXPECT_EQ(all["machines"][1]["days"], all["machines"][2]["days"]);
+  EXPECT_EQ(all["plans"][0]["machine"], "dgx-h100, h100-owned-2024");
+  EXPECT_EQ(all["machines"][2]["outcome"], "best by days");
+  EXPECT_THAT(all["machines"][1]["outcome"].get<std::string>(), StartsWith("as good by days, "));
+}
+
+// FP8 against BF16: the table has a column, the sentence the word.
+TEST_F(PlanGoals, TellsPrecisionsApart) {
+  const std::string words = "plan one.yaml --set 'search.precision=[bf16, fp8]' --vary tensor";
+  const Outcome table = run(words);
+  ASSERT_EQ(table.code, 0) << table.err;
+  EXPECT_THAT(table.out, testing::ContainsRegex("precision +tensor"));
+  EXPECT_THAT(table.out, HasSubstr("Plan 1 is the best by step: fp8, tensor"));
+  EXPECT_THAT(run("plan one.yaml --vary tensor").out, Not(testing::ContainsRegex("precision +tensor")));
+}
+
+TEST_F(PlanGoals, TakesPathsBelowSearchAsSetArguments) {
+  const auto plans = [&](const std::string& words) { return planned("one.yaml " + words)["plans"]; };
+  EXPECT_EQ(plans("--set 'search.cluster.nodes=[1, 2]'"), plans("--nodes 1,2"));
+  EXPECT_EQ(plans("--set 'search.nodes=[4]' --set 'search.cluster.nodes=[1, 2]'"),
+            plans("--nodes 1,2"));
+  EXPECT_EQ(plans("--set 'search.cluster.node=[dgx-a100, dgx-h100]'"),
+            plans("--over cluster.node=dgx-a100,dgx-h100"));
+  EXPECT_THAT(run("plan one.yaml --set 'search.cluster.nods=[4]'").err, HasSubstr("cluster.nods"));
+}
+
+// The witness of "tensor 8" is the least estimate of all layouts with tensor 8, each of which a
+// search that leaves nothing out has simulated.
+TEST_F(PlanGoals, NamesTheNearestOfEachClassThatLost) {
+  const std::string words = "one.yaml --vary tensor,pipeline,micro_batch ";
+  const json few = planned(words + "--top 1 --simulate 1");
+  const json all = planned(words + "--top 1000 --simulate 1000 --all");
+  ASSERT_FALSE(few["lost"].empty());
+  EXPECT_TRUE(std::none_of(all["lost"].begin(), all["lost"].end(),
+                           [](const json& lost) { return !lost["step_s"].is_null(); }));
+  int compared = 0;
+  for (const json& lost : few["lost"]) {
+    if (lost["simulated"] == true || lost["step_s"].is_null()) {
+      continue;
+    }
+    double least = 1e300;
+    for (const json& plan : all["plans"]) {
+      if (plan["layout"][lost["field"].get<std::string>()].dump() == lost["value"]) {
+        least = std::min(least, plan["estimated_step_s"].get<double>());
+      }
+    }
+    const double step = lost["step_s"];
+    EXPECT_NEAR(step / least, 1, 1e-9) << lost;
+    EXPECT_TRUE(lost["least_step_s"].is_null()) << lost;
+    const double estimate = few["plans"][0]["estimated_step_s"];
+    EXPECT_NEAR(lost["behind"].get<double>(), step / estimate - 1, 1e-9) << lost;
+    ++compared;
+  }
+  EXPECT_GT(compared, 3);
+  EXPECT_THAT(run("plan " + words).out, HasSubstr("What the search varied"));
+  EXPECT_THAT(run("plan " + words + "--top 1").out, HasSubstr("Why each class of layouts lost"));
+}
+
+// `--best` and `--best-is` of a sweep, against the rows; `--region` of a table of prices.
+TEST_F(PlanGoals, TheBestPointAndTheRegionAreThoseAskedFor) {
+  const std::string sweep =
+      "sweep one.yaml --sweep cluster.nodes=1,2,4 --figures step.mfu --format json --best step.mfu "
+      "--best-is ";
+  for (const bool highest : {true, false}) {
+    const json result = json::parse(run(sweep + (highest ? "highest" : "lowest")).out);
+    std::size_t best = 0;
+    for (std::size_t i = 0; i < result["rows"].size(); ++i) {
+      const auto mfu = [&](std::size_t row) {
+        return result["rows"][row]["figures"]["step.mfu"].get<double>();
+      };
+      best = (highest ? mfu(i) > mfu(best) : mfu(i) < mfu(best)) ? i : best;
+    }
+    EXPECT_EQ(result["best_point"], best) << highest;
+  }
+  write("vms.csv", read_file(HEADWAY_ROOT "/tests/data/prices/vms.csv"));
+  const std::string import = "import skypilot-catalog vms.csv --accelerator H100 --region ";
+  EXPECT_THAT(run(import + "north-1").out, HasSubstr("gpu_hour: 3 USD/h"));  // 24 USD for eight
+  EXPECT_EQ(run(import + "nowhere").code, 2);
+}
+
+}  // namespace
+}  // namespace headway::apps
