@@ -24,11 +24,8 @@ std::pair<std::string, std::string> told_apart(double value, double limit) {
 }
 
 /// "9.31 days, the deadline is 9.00"
-MissedLimit missed(const char* kind,
-                   const char* reason,
-                   const char* value_words,
-                   double value,
-                   double limit) {
+MissedLimit missed(
+    const char* kind, const char* reason, const char* value_words, double value, double limit) {
   const auto texts = told_apart(value, limit);
   return {kind, reason, value / limit - 1,
           fmt::format("{}, the {} is {}", fmt::format(fmt::runtime(value_words), texts.first), kind,
@@ -79,16 +76,16 @@ std::optional<MissedLimit> furthest(const std::vector<MissedLimit>& all) {
 std::optional<MissedLimit> machine_limit(const training::Scenario& s, const Limits& limits) {
   const std::int64_t gpus = std::int64_t{s.cluster.nodes} * s.cluster.node.gpus;
   if (limits.gpus && gpus > *limits.gpus) {
-    return MissedLimit{
-        "gpus", fmt::format("{} GPUs are more than the limit of {}", gpus, *limits.gpus),
-        beyond(gpus, *limits.gpus), ""};
+    return MissedLimit{"gpus",
+                       fmt::format("{} GPUs are more than the limit of {}", gpus, *limits.gpus),
+                       beyond(gpus, *limits.gpus), ""};
   }
   if (limits.racks && racks_of(s) > *limits.racks) {
-    return MissedLimit{"racks",
-                       fmt::format("{} nodes and {} spares take {} racks of {}, the limit is {}",
-                                   s.cluster.nodes, s.cluster.spares, racks_of(s),
-                                   s.run.recovery.rack_nodes, *limits.racks),
-                       beyond(racks_of(s), *limits.racks), ""};
+    return MissedLimit{
+        "racks",
+        fmt::format("{} nodes and {} spares take {} racks of {}, the limit is {}", s.cluster.nodes,
+                    s.cluster.spares, racks_of(s), s.run.recovery.rack_nodes, *limits.racks),
+        beyond(racks_of(s), *limits.racks), ""};
   }
   const double pue = training::pue_of(s);
   const core::Watts power = training::peak_power(s) * pue;

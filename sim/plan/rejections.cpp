@@ -74,7 +74,7 @@ void Rejections::set_nearest(const std::string& kind,
 void Rejections::add(const std::vector<Rejection>& others, const std::string& where) {
   for (const Rejection& entry : others) {
     add(entry.kind, entry.reason, entry.count);
-    set_nearest(entry.kind, entry.reason, entry.distance, 
+    set_nearest(entry.kind, entry.reason, entry.distance,
                 entry.nearest.empty() ? "" : where + entry.nearest);
   }
 }

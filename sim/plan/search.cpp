@@ -322,10 +322,9 @@ void require_inputs(const training::Scenario& s, const PlanOptions& options) {
   }
   std::vector<Objective> objectives = options.beside;
   objectives.push_back(options.objective);
-  const bool run = std::any_of(objectives.begin(), objectives.end(),
-                               [](Objective o) {
-                                 return o != Objective::step && o != Objective::power;
-                               });
+  const bool run = std::any_of(objectives.begin(), objectives.end(), [](Objective o) {
+    return o != Objective::step && o != Objective::power;
+  });
   const bool money =
       options.limits.budget || std::any_of(objectives.begin(), objectives.end(), [](Objective o) {
         return o != Objective::step && o != Objective::days && o != Objective::goodput &&
@@ -333,8 +332,8 @@ void require_inputs(const training::Scenario& s, const PlanOptions& options) {
       });
   if ((run || options.limits.deadline || options.limits.goodput || money) && !s.run.until) {
     throw core::Error(
-        "all objectives but step and power, and limits of time, money and goodput, are of a whole run; the "
-        "scenario has no run.until");
+        "all objectives but step and power, and limits of time, money and goodput, are of a whole "
+        "run; the scenario has no run.until");
   }
   if (money && !s.run.prices) {
     throw core::Error(
@@ -416,10 +415,10 @@ std::vector<SimulatedSetting> search_settings(const training::Scenario& scenario
     if (shortages.empty()) {
       training::limit_boards(setting);
     }
-    const auto missed = shortages.empty()
-                            ? machine_limit(setting, options.limits)
-                            : std::optional(MissedLimit{
-                                  "power", shortages.front().text, kUnknownDistance, ""});
+    const auto missed =
+        shortages.empty()
+            ? machine_limit(setting, options.limits)
+            : std::optional(MissedLimit{"power", shortages.front().text, kUnknownDistance, ""});
     if (missed) {
       const auto count = Space(setting).layouts();
       result.enumerated += count;
@@ -448,10 +447,9 @@ std::vector<ClassMiss> lost_classes(const std::vector<SimulatedSetting>& setting
     return {};
   }
   const Plan& first = plans.front();
-  const auto setting =
-      std::find_if(settings.begin(), settings.end(), [&](const SimulatedSetting& one) {
-        return make_setting(one.scenario) == first.setting;
-      });
+  const auto setting = std::find_if(
+      settings.begin(), settings.end(),
+      [&](const SimulatedSetting& one) { return make_setting(one.scenario) == first.setting; });
   if (setting == settings.end() || setting->bounds.empty()) {
     return {};
   }

@@ -9,9 +9,9 @@
 
 #include "sim/core/error.h"
 #include "sim/core/random.h"
-#include "sim/plan/shortlist/fit.h"
 #include "sim/plan/judge.h"
 #include "sim/plan/keep_limits.h"
+#include "sim/plan/shortlist/fit.h"
 
 namespace headway::plan {
 

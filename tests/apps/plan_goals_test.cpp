@@ -100,8 +100,8 @@ TEST_F(PlanGoals, KeepsLimitsOfBudgetAndGoodput) {
   ASSERT_GT(free["plans"].size(), 4U);
   const auto usd = [&](const json& p) { return p["cost"]["total_usd"]["p50"].get<double>(); };
   const double budget = (usd(free["plans"][3]) + usd(free["plans"][4])) / 2;
-  const json cheap = planned("one.yaml --objective dollars --limit 'budget=" +
-                             std::to_string(budget) + " USD'");
+  const json cheap =
+      planned("one.yaml --objective dollars --limit 'budget=" + std::to_string(budget) + " USD'");
   ASSERT_EQ(cheap["plans"].size(), 4U);
   for (const json& plan : cheap["plans"]) {
     EXPECT_LE(usd(plan), budget);
@@ -158,11 +158,14 @@ TEST_F(PlanGoals, TellsPrecisionsApart) {
   ASSERT_EQ(table.code, 0) << table.err;
   EXPECT_THAT(table.out, testing::ContainsRegex("precision +tensor"));
   EXPECT_THAT(table.out, HasSubstr("Plan 1 is the best by step: fp8, tensor"));
-  EXPECT_THAT(run("plan one.yaml --vary tensor").out, Not(testing::ContainsRegex("precision +tensor")));
+  EXPECT_THAT(run("plan one.yaml --vary tensor").out,
+              Not(testing::ContainsRegex("precision +tensor")));
 }
 
 TEST_F(PlanGoals, TakesPathsBelowSearchAsSetArguments) {
-  const auto plans = [&](const std::string& words) { return planned("one.yaml " + words)["plans"]; };
+  const auto plans = [&](const std::string& words) {
+    return planned("one.yaml " + words)["plans"];
+  };
   EXPECT_EQ(plans("--set 'search.cluster.nodes=[1, 2]'"), plans("--nodes 1,2"));
   EXPECT_EQ(plans("--set 'search.nodes=[4]' --set 'search.cluster.nodes=[1, 2]'"),
             plans("--nodes 1,2"));

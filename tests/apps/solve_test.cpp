@@ -127,8 +127,8 @@ TEST_F(SolveVerb, LooksAtTheLowerEndOfAFieldFirst) {
       "cluster.spares --set run.until.steps=2000 --set run.failures.use=llama-3-54-days --set "
       "run.recovery.use=automated-2024 --set run.trials=20 ";
   for (const char* start : {"0", "8"}) {
-    const json found = solved(failing + "--set cluster.spares=" + start +
-                              " --for 'campaign.ettr.p5 >= 0.5'");
+    const json found =
+        solved(failing + "--set cluster.spares=" + start + " --for 'campaign.ettr.p5 >= 0.5'");
     EXPECT_EQ(found["edge"], "smallest") << start;
     EXPECT_EQ(found["answer"]["value"], "0") << start;
     EXPECT_LE(found["points"].size(), 6U) << start;

@@ -57,8 +57,7 @@ TEST(SetArgument, KeepsColonsAndEqualSignsOfAText) {
 
 // A path below `search` is one key of it, as in a file; a list of its own is replaced.
 TEST(SetArgument, PathsBelowSearchAreKeysOfIt) {
-  EXPECT_EQ(with({"search.cluster.nodes=[4, 8]"}).scenario.search.nodes,
-            (std::vector<int>{4, 8}));
+  EXPECT_EQ(with({"search.cluster.nodes=[4, 8]"}).scenario.search.nodes, (std::vector<int>{4, 8}));
   EXPECT_EQ(with({"search.nodes=[2]", "search.cluster.nodes=[4]"}).scenario.search.nodes,
             (std::vector<int>{4}));
   const auto over = with({"search.run.seed=[1, 2]"}).scenario.search.over;

@@ -208,8 +208,8 @@ class ClassSearch {
 
   /// @param more  whether shapes were left unopened
   static std::string why_none_works(const Opened& all, bool more) {
-    const auto nearest = std::min_element(
-        all.missed.begin(), all.missed.end(), [](const auto& a, const auto& b) {
+    const auto nearest =
+        std::min_element(all.missed.begin(), all.missed.end(), [](const auto& a, const auto& b) {
           return a.second.lack.beyond() < b.second.lack.beyond();
         });
     if (nearest != all.missed.end()) {

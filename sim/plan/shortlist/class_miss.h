@@ -11,16 +11,17 @@
 #include "sim/core/units.h"
 #include "sim/plan/shortlist/shape_search.h"
 #include "sim/plan/space.h"
+#include "sim/training/step/step.h"
 
 namespace headway::plan {
 
 /// Layouts that have one value of one field, and the best of them.
 struct ClassMiss {
-  std::string field;          ///< of `parallelism`
-  std::string value;          ///< that all of the class have and no plan has
-  std::int64_t layouts = 0;   ///< of the space
-  std::optional<double> step; ///< of its fastest [s]; absent: none fits, or keeps the rules
-  bool simulated = false;     ///< `step` is of the simulation; else of the analytic tier
+  std::string field;             ///< of `parallelism`
+  std::string value;             ///< that all of the class have and no plan has
+  std::int64_t layouts = 0;      ///< of the space
+  std::optional<double> step;    ///< of its fastest [s]; absent: none fits, or keeps the rules
+  bool simulated = false;        ///< `step` is of the simulation; else of the analytic tier
   std::optional<double> behind;  ///< by how much it is slower than plan 1, timed alike
   std::optional<double> least;   ///< no layout of it is faster by the tier; absent: `step` is
                                  ///< its fastest [s]
@@ -66,8 +67,8 @@ struct ClassesAsked {
 };
 
 /// The classes that no plan is of: tensor, pipeline, context and expert degree, schedule, sharding,
-/// micro-batch and recompute, where the space has several of them. Of a class that was simulated the
-/// fastest; of others the fastest by the analytic tier: shapes are opened in the order of their
+/// micro-batch and recompute, where the space has several of them. Of a class that was simulated
+/// the fastest; of others the fastest by the analytic tier: shapes are opened in the order of their
 /// bounds until no other can be faster, or so many were opened that it would take long.
 std::vector<ClassMiss> class_misses(const training::Scenario& scenario,
                                     const Space& space,

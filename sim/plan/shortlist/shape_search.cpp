@@ -136,7 +136,7 @@ ParallelismSpec ShapeSearch::neutral(const Cut& cut) const {
 }
 
 std::optional<workload::Violation> ShapeSearch::first_problem(const ParallelismSpec& layout,
-                                                                 const Cut& cut) const {
+                                                              const Cut& cut) const {
   const auto problems =
       workload::violations(s_.model, s_.training, layout, shape_.data, micro_batches(cut));
   if (problems.empty()) {
@@ -227,8 +227,7 @@ void ShapeSearch::open_cut(std::size_t place, Seconds limit, Fit& fit, Best& bes
       continue;
     }
     fit.set_passes(pass.layout);
-    open_pass(pass, cut, first + static_cast<std::int64_t>(pass.index) * states, limit, fit,
-              best);
+    open_pass(pass, cut, first + static_cast<std::int64_t>(pass.index) * states, limit, fit, best);
   }
   time_waiting(limit, best);
 }
@@ -248,7 +247,7 @@ void ShapeSearch::time_waiting(Seconds limit, Best& best) {
 }
 
 void ShapeSearch::open_pass(
-      const Pass& pass, const Cut& cut, std::int64_t first, Seconds limit, Fit& fit, Best& best) {
+    const Pass& pass, const Cut& cut, std::int64_t first, Seconds limit, Fit& fit, Best& best) {
   for (std::size_t i = 0; i < shape_.states.size(); ++i) {
     const StateChoice& state = shape_.states[i];
     if (!only_.has(state)) {

@@ -1,4 +1,4 @@
-// The layouts of one shape: which keep the rules and fit, and which are fastest by the analytic tier.
+// The layouts of one shape: which keep the rules and fit, which are fastest by the analytic tier.
 #pragma once
 
 #include <algorithm>
@@ -140,9 +140,10 @@ class Tier {
       return core::Seconds(0);
     });
     for (std::size_t i = 0; i < list.size(); ++i) {
-      list[i].time = all < core::Seconds(kNever) ? steps[i].time : ask([&](analytic::AnalyticTier& tier) {
-        return tier.evaluate(list[i].layout, data, list[i].micro_batches).time;
-      });
+      list[i].time =
+          all < core::Seconds(kNever) ? steps[i].time : ask([&](analytic::AnalyticTier& tier) {
+            return tier.evaluate(list[i].layout, data, list[i].micro_batches).time;
+          });
     }
   }
 
@@ -220,8 +221,12 @@ class ShapeSearch {
   /// Times those that wait for it: layouts of one cut share an order of passes.
   void time_waiting(core::Seconds limit, Best& best);
 
-  void open_pass(
-      const Pass& pass, const Cut& cut, std::int64_t first, core::Seconds limit, Fit& fit, Best& best);
+  void open_pass(const Pass& pass,
+                 const Cut& cut,
+                 std::int64_t first,
+                 core::Seconds limit,
+                 Fit& fit,
+                 Best& best);
 
   /// Bounds and times are sums in different orders. Source: rounding of doubles, with room.
   static constexpr double kRoundedDown = 1 - 1e-9;

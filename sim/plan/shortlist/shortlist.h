@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "sim/core/units.h"
-#include "sim/plan/shortlist/fit.h"
 #include "sim/plan/rejections.h"
+#include "sim/plan/shortlist/fit.h"
 #include "sim/plan/shortlist/shape_search.h"
 #include "sim/plan/space.h"
 #include "sim/training/step/step.h"
@@ -37,10 +37,10 @@ struct ShortlistOptions {
 };
 
 struct Shortlist {
-  std::vector<Estimate> layouts;    ///< fastest first
-  Rejections rejected;              ///< every other layout of the space
-  std::int64_t estimated = 0;       ///< layouts that the analytic tier timed whole
-  std::map<Memory, Missed> missed;  ///< those that do not fit
+  std::vector<Estimate> layouts;      ///< fastest first
+  Rejections rejected;                ///< every other layout of the space
+  std::int64_t estimated = 0;         ///< layouts that the analytic tier timed whole
+  std::map<Memory, Missed> missed;    ///< those that do not fit
   std::vector<core::Seconds> bounds;  ///< of each shape: none of its layouts is faster
 };
 

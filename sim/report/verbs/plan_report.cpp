@@ -144,9 +144,8 @@ Table plans_table(const study::PlanReport& report, const std::vector<study::Plan
                  [](const Plan& p) { return p.setting.global_batch; });
   out.add_unless(own.training.sequence_length, "sequence length",
                  [](const Plan& p) { return p.setting.sequence_length; });
-  if (std::any_of(plans.begin(), plans.end(), [&](const Plan& p) {
-        return p.setting.precision != own.training.precision;
-      })) {
+  if (std::any_of(plans.begin(), plans.end(),
+                  [&](const Plan& p) { return p.setting.precision != own.training.precision; })) {
     out.add("precision", false,
             [](auto, const Plan& p) { return std::string(core::to_word(p.setting.precision)); });
   }
@@ -371,11 +370,10 @@ Table rejected_table(const plan::PlanResult& result) {
 
 /// Classes of layouts that no plan is of, each with its best.
 Table lost_table(const plan::PlanResult& result) {
-  Table table{
-      "Why each class of layouts lost: its fastest beside plan 1, on the cluster of plan 1",
-      {{"class", false}, {"layouts"}, {"step [s]"}, {"slower [%]"}, {"nearest", false}},
-      {},
-      false};
+  Table table{"Why each class of layouts lost: its fastest beside plan 1, on the cluster of plan 1",
+              {{"class", false}, {"layouts"}, {"step [s]"}, {"slower [%]"}, {"nearest", false}},
+              {},
+              false};
   for (const plan::ClassMiss& miss : result.classes) {
     std::string field = miss.field;
     std::replace(field.begin(), field.end(), '_', '-');

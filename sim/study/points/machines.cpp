@@ -175,7 +175,8 @@ void fill_outcomes(const plan::PlanOptions& options,
                    std::vector<PlannedMachine>& machines) {
   if (all.plans.empty()) {
     for (PlannedMachine& machine : machines) {
-      machine.outcome = machine.refused.empty() ? plan::why_none(machine.result.rejected) : machine.refused;
+      machine.outcome =
+          machine.refused.empty() ? plan::why_none(machine.result.rejected) : machine.refused;
     }
     return;
   }
@@ -185,7 +186,8 @@ void fill_outcomes(const plan::PlanOptions& options,
   PlannedMachine& first = machines[static_cast<std::size_t>(all.plans.front().setting.machine)];
   for (PlannedMachine& machine : machines) {
     if (!machine.best) {
-      machine.outcome = machine.refused.empty() ? plan::why_none(machine.result.rejected) : machine.refused;
+      machine.outcome =
+          machine.refused.empty() ? plan::why_none(machine.result.rejected) : machine.refused;
       continue;
     }
     machine.behind = plan::behind(*machine.best, *first.best, options.objective);

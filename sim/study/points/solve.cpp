@@ -33,7 +33,7 @@ constexpr int kMostTries = 256;
 struct SolvedField {
   std::string path, unit;
   bool whole = false;
-  int digits = 4;  ///< significant ones of a value
+  int digits = 4;               ///< significant ones of a value
   std::optional<double> least;  ///< lower end of its range, where it has one without a unit
 
   /// To so many digits.
@@ -425,9 +425,7 @@ bool Search::look_at_least(double first) {
   if (!above || !look(*above).judged()) {
     return false;
   }
-  const auto differ = [&](double number) {
-    return look(number).met != look(*field_.least).met;
-  };
+  const auto differ = [&](double number) { return look(number).met != look(*field_.least).met; };
   if (differ(*above)) {
     return true;
   }

@@ -50,10 +50,9 @@ class ChoiceSearch {
       : report_(report), options_(options) {
     options_.marks.clear();
     const auto& limits = options.limits;
-    const bool of_step = options.objective == plan::Objective::step ||
-                         options.objective == plan::Objective::power;
-    campaign_ = !of_step || limits.deadline || limits.budget ||
-                limits.goodput;
+    const bool of_step =
+        options.objective == plan::Objective::step || options.objective == plan::Objective::power;
+    campaign_ = !of_step || limits.deadline || limits.budget || limits.goodput;
     for (std::size_t i = 0; i < report.result.plans.size(); ++i) {
       scenarios_.push_back(scenario_of_plan(report, i));
     }
