@@ -6,6 +6,7 @@
 #include <functional>
 #include <oneapi/tbb/enumerable_thread_specific.h>
 #include <oneapi/tbb/parallel_for.h>
+#include <set>
 #include <utility>
 
 namespace headway::plan {
@@ -16,6 +17,9 @@ namespace {
 
 /// Most shapes of one class that are opened: some milliseconds each. Source: round value.
 constexpr int kMostOpened = 24;
+/// Most of them that are like the shape of plan 1, and most that are tried at all, with those none
+/// of whose layouts keeps the rules. Source: round values.
+constexpr std::size_t kMostNear = 8, kMostTried = 256;
 
 /// A field by whose values layouts fall into classes.
 struct ClassField {
@@ -25,9 +29,12 @@ struct ClassField {
   bool of_shape;  ///< all layouts of a shape have the same
 };
 
-/// "full" of a layout whose stages recompute as few layers as let it fit is a class of no choice.
+/// Of a layout that recomputes as few layers as let it fit: none, where those are none.
 std::string recompute_value(const ParallelismSpec& p) {
-  return p.chunk_recompute.empty() ? std::string(core::to_word(p.recompute)) : "fewest layers";
+  const auto& layers = p.chunk_recompute;
+  const bool none =
+      !layers.empty() && std::all_of(layers.begin(), layers.end(), [](int n) { return n == 0; });
+  return std::string(core::to_word(none ? workload::Recompute::none : p.recompute));
 }
 
 const std::array<ClassField, 8> kClassFields{{
@@ -165,44 +172,88 @@ class ClassSearch {
   }
 
  private:
-  void open_shapes(const LayoutClass& one, Tier& tier, ClassMiss& miss) const {
-    const auto& shapes = space_.shapes();
-    const auto& bounds = *asked_.bounds;
+  /// What has been found of a class.
+  struct Found {
     std::optional<Estimate> best;
     Opened all;
-    int opened = 0;
+    std::set<std::size_t> shapes;  ///< that were opened
+    int counted = 0;               ///< of these, with layouts that keep the rules
+
+    [[nodiscard]] Seconds limit() const { return best ? best->time : Seconds(kNever); }
+  };
+
+  void open(const LayoutClass& one, std::size_t shape, Tier& tier, Found& found) const {
+    if ((*asked_.bounds)[shape] > found.limit() || !found.shapes.insert(shape).second) {
+      return;
+    }
+    ShapeSearch search(s_, space_, space_.shapes()[shape], space_.first(shape), asked_.headroom,
+                       tier);
+    search.call_often(asked_.look);
+    search.look_only_at(one.only);
+    Opened here = search.open(found.limit(), 1);
+    found.counted += here.estimated > 0 || !here.missed.empty() ? 1 : 0;
+    if (!here.best.empty() && (!found.best || better(here.best.front(), *found.best))) {
+      found.best = here.best.front();
+    }
+    found.all.rejected.add(here.rejected);
+    for (const auto& [memory, missed] : here.missed) {
+      add_missed(missed, found.all.missed);
+    }
+  }
+
+  /// Shapes of a class that differ from that of plan 1 in the fewest fields.
+  [[nodiscard]] std::vector<std::size_t> like_plan_1(const LayoutClass& one) const {
+    const ParallelismSpec& own = *asked_.plans.front();
+    std::vector<std::pair<int, std::size_t>> near;
     for (const std::size_t i : order_) {
-      if (bounds[i] == Seconds(kNever) || (best && bounds[i] > best->time)) {
+      const ParallelismSpec& p = space_.shapes()[i].layout;
+      if (one.has(space_.shapes()[i]) && (*asked_.bounds)[i] < Seconds(kNever)) {
+        near.emplace_back((p.tensor != own.tensor) + (p.pipeline != own.pipeline) +
+                              (p.virtual_stages != own.virtual_stages) +
+                              (p.schedule != own.schedule) + (p.context != own.context) +
+                              (p.context_kind != own.context_kind) + (p.expert != own.expert) +
+                              (p.expert_tensor != own.expert_tensor) +
+                              (p.first_stage_layers != own.first_stage_layers) +
+                              (p.last_stage_layers != own.last_stage_layers),
+                          i);
+      }
+    }
+    std::stable_sort(near.begin(), near.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    near.resize(std::min(near.size(), kMostNear));
+    std::vector<std::size_t> places;
+    std::transform(near.begin(), near.end(), std::back_inserter(places),
+                   [](const auto& shape) { return shape.second; });
+    return places;
+  }
+
+  void open_shapes(const LayoutClass& one, Tier& tier, ClassMiss& miss) const {
+    const auto& bounds = *asked_.bounds;
+    Found found;
+    for (const std::size_t i : like_plan_1(one)) {
+      open(one, i, tier, found);
+    }
+    for (const std::size_t i : order_) {
+      if (bounds[i] == Seconds(kNever) || bounds[i] > found.limit()) {
         break;
       }
-      if (!one.has(shapes[i])) {
+      if (!one.has(space_.shapes()[i]) || found.shapes.count(i) > 0) {
         continue;
       }
-      if (opened == kMostOpened) {
+      if (found.counted >= kMostOpened || found.shapes.size() >= kMostTried) {
         miss.least = bounds[i].si();
         break;
       }
-      ++opened;
-      ShapeSearch search(s_, space_, shapes[i], space_.first(i), asked_.headroom, tier);
-      search.look_only_at(one.only);
-      search.call_often(asked_.look);
-      Opened here = search.open(best ? best->time : Seconds(kNever), 1);
-      if (!here.best.empty() && (!best || better(here.best.front(), *best))) {
-        best = here.best.front();
-      }
-      all.rejected.add(here.rejected);
-      for (const auto& [memory, missed] : here.missed) {
-        add_missed(missed, all.missed);
-      }
+      open(one, i, tier, found);
     }
-    if (best) {
-      miss.step = best->time.si();
-      miss.nearest = layout_text(best->layout);
+    if (found.best) {
+      miss.step = found.best->time.si();
+      miss.nearest = layout_text(found.best->layout);
       if (asked_.estimate > Seconds(0)) {
-        miss.behind = best->time / asked_.estimate - 1;
+        miss.behind = found.best->time / asked_.estimate - 1;
       }
     } else {
-      miss.nearest = why_none_works(all, miss.least.has_value());
+      miss.nearest = why_none_works(found.all, miss.least.has_value());
     }
   }
 
@@ -216,8 +267,9 @@ class ClassSearch {
       return fmt::format("none {}fits: {}", more ? "of the shapes looked at " : "",
                          missed_text(nearest->second));
     }
-    return all.rejected.list().empty() ? "none keeps the rules"
-                                       : "none keeps the rules: " + why_none(all.rejected.list());
+    const std::string none =
+        fmt::format("none {}keeps the rules", more ? "of the shapes looked at " : "");
+    return all.rejected.list().empty() ? none : none + ": " + why_none(all.rejected.list());
   }
 
   const training::Scenario& s_;

@@ -72,6 +72,9 @@ Opened ShapeSearch::open(Seconds limit, std::size_t most) {
   Best best(most);
   Fit fit(s_, shape_, headroom_);
   list_states();
+  if (!has_states()) {
+    return std::move(out_);
+  }
   for (std::size_t i = 0; i < space_.cuts(shape_).size(); ++i) {
     look();
     const Cut& cut = space_.cuts(shape_)[i];
@@ -195,6 +198,20 @@ void ShapeSearch::list_states() {
     }
     state_problems_.push_back(problems.empty() ? std::nullopt : std::optional(problems.front()));
   }
+}
+
+bool ShapeSearch::has_states() {
+  if (!only_.sharding) {
+    return true;
+  }
+  bool any = false;
+  for (std::size_t i = 0; i < shape_.states.size() && !any; ++i) {
+    any = only_.has(shape_.states[i]) && !state_problems_[i];
+    if (only_.has(shape_.states[i]) && state_problems_[i]) {
+      reject(*state_problems_[i], 1);
+    }
+  }
+  return any;
 }
 
 void ShapeSearch::open_cut(std::size_t place, Seconds limit, Fit& fit, Best& best) {

@@ -216,6 +216,9 @@ class ShapeSearch {
   /// State choices that keep the rules, whatever the cut and the passes.
   void list_states();
 
+  /// Whether any of the states that are looked at keeps the rules; says why if none does.
+  bool has_states();
+
   void open_cut(std::size_t place, core::Seconds limit, Fit& fit, Best& best);
 
   /// Times those that wait for it: layouts of one cut share an order of passes.
