@@ -190,7 +190,7 @@ TEST_F(DrillVerb, WithoutSavesTheWorkBeforeTheFaultIsHalfTheDrill) {
 
 TEST_F(DrillVerb, HelpIsShortAndTheListIsLong) {
   const auto help = run("drill --help");
-  EXPECT_LE(std::count(help.out.begin(), help.out.end(), '\n'), 26);
+  EXPECT_LE(std::count(help.out.begin(), help.out.end(), '\n'), 28);
   EXPECT_THAT(help.out, HasSubstr("wrong-checkpoint"));
   const auto list = run("drill --list");
   EXPECT_EQ(list.code, 0);

@@ -20,7 +20,7 @@ TEST_F(ReportVerb, RunWritesThePageBesideItsResult) {
   EXPECT_THAT(outcome.err, HasSubstr("wrote r.html"));
   const std::string page = read("r.html");
   EXPECT_THAT(page, testing::StartsWith("<!doctype html>"));
-  EXPECT_THAT(page, HasSubstr("<code>headway run s.yaml --report r.html</code>"));
+  EXPECT_THAT(page, HasSubstr("<code>headway run s.yaml</code>"));
   EXPECT_THAT(page, HasSubstr("class=\"timeline\""));
   EXPECT_THAT(page, HasSubstr("How the step answers to 10 % of each input"));
   EXPECT_LT(page.size(), 1500000U);

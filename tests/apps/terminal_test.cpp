@@ -130,7 +130,7 @@ TEST_F(Terminal, ShowPicksSections) {
 TEST_F(Terminal, HelpStaysWithinTheTerminal) {
   for (const std::string verb : {"--help", "run --help", "plan --help", "validate --help"}) {
     EXPECT_LE(widest_line(on_terminal(verb, 80)), 80U) << verb;
-    EXPECT_GT(lines_of(on_terminal(verb, 80)), lines_of(run(verb).out)) << verb;
+    EXPECT_GE(lines_of(on_terminal(verb, 80)), lines_of(run(verb).out)) << verb;
     EXPECT_EQ(on_terminal(verb, 1000), run(verb).out) << verb;
   }
 }

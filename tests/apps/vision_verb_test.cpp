@@ -48,11 +48,11 @@ TEST_F(Vision, RunsBesideContextRanks) {
   EXPECT_EQ(whole.code, 0) << whole.err;
   EXPECT_THAT(whole.out, HasSubstr("whole: 2 context ranks encode the same images"));
   const auto dealt =
-      run("run s.yaml --show assumptions --set model.vision.context=split" + context);
+      run("run s.yaml --show assumptions" + context + " --set model.vision.context=split");
   EXPECT_EQ(dealt.code, 0) << dealt.err;
   EXPECT_THAT(dealt.out, HasSubstr("split: 2 of 3 images on the context rank with the most"));
   EXPECT_THAT(run("explain model.vision.context").out, HasSubstr("their tokens gathered"));
-  const auto alone = run("run s.yaml --set model.vision.context=split" + kSeeing);
+  const auto alone = run("run s.yaml" + kSeeing + " --set model.vision.context=split");
   EXPECT_THAT(alone.out + alone.err, HasSubstr("model.vision.context: split does nothing"));
   const auto planned = run("plan s.yaml --top 2 --set 'search.context=[1, 2]'" + kSeeing);
   EXPECT_EQ(planned.code, 0) << planned.err;
