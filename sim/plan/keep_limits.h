@@ -12,7 +12,8 @@
 
 namespace headway::plan {
 
-/// Of a limit that says no more than that it is missed.
+/// Of a limit that says no more than that it is missed. Source: every limit that says more is
+/// nearer.
 inline constexpr double kUnknownDistance = std::numeric_limits<double>::infinity();
 
 /// A limit that is missed.

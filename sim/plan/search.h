@@ -152,7 +152,7 @@ struct PlanResult {
   std::int64_t estimated = 0;          ///< of these, timed whole by the analytic tier
   std::int64_t simulated = 0;          ///< and simulated
   std::vector<SimulatedPoint> points;  ///< those within the limits, of a setting the fastest first
-  std::vector<ClassMiss> classes;  ///< that no plan is of, on the cluster of the first plan
+  std::vector<ClassMiss> classes;      ///< that no plan is of, on the cluster of the first plan
   Verification verification;
   Searched searched;  ///< what was varied, and what was held
 };
