@@ -188,6 +188,61 @@ TEST(MegatronArguments, OfAHybridAreWrittenAndReadAgain) {
   }
 }
 
+// Keys that the indexers of layers 0 to 2 and of each fourth after it choose: the framework counts
+// layers from 1, and its offset is the first of the periods.
+TEST(MegatronArguments, OfChosenKeysAreReadAndWritten) {
+  const std::string chosen =
+      kSmall +
+      "--multi-latent-attention --q-lora-rank 512 --kv-lora-rank 256 --qk-head-dim 64 "
+      "--qk-pos-emb-head-dim 32 --v-head-dim 64 --experimental-attention-variant dsa "
+      "--dsa-indexer-n-heads 16 --dsa-indexer-head-dim 64 --dsa-indexer-topk 1024 ";
+  const LaunchImport found = read_flags(chosen);
+  EXPECT_THAT(found.unknown, IsEmpty());
+  const workload::SparseAttentionSpec all{16, 64, 1024, 1, 0};
+  EXPECT_EQ(found.run.model.sparse, all);
+  const LaunchRun run =
+      read_flags(chosen + "--dsa-indexer-topk-freq 4 --dsa-indexer-skip-topk-offset 3").run;
+  const workload::SparseAttentionSpec shared{16, 64, 1024, 4, 2};
+  EXPECT_EQ(run.model.sparse, shared);
+  const std::string text =
+      launch_text(LaunchSyntax::shell, write_launch(megatron_table(), run), {});
+  EXPECT_THAT(text, HasSubstr("--dsa-indexer-skip-topk-offset 3"));
+  EXPECT_EQ(read_flags(text).run.model, run.model) << text;
+  EXPECT_THAT(refusal(kSmall + "--experimental-attention-variant dsa --dsa-indexer-topk 9"),
+              HasSubstr("needs 'dsa-indexer-n-heads', which is not set"));
+}
+
+TEST(MegatronArguments, OfGatedDeltaNetworksAreReadAndWritten) {
+  using L = workload::LayerContent;
+  const std::string delta = kSmall +
+                            "--disable-bias-linear --position-embedding-type rope "
+                            "--attention-output-gate --experimental-attention-variant ";
+  for (const char* layers : {"gdn --linear-attention-freq 4",
+                             "gated_delta_net --linear-attention-freq '([1]*3+[0])*2'"}) {
+    const LaunchImport found = read_flags(delta + layers + " --linear-num-value-heads 8");
+    EXPECT_THAT(found.unknown, IsEmpty());
+    const workload::ModelSpec& model = found.run.model;
+    EXPECT_TRUE(model.attention_gate);
+    EXPECT_THAT(model.layer_pattern, ElementsAre(L::mixer, L::mixer, L::mixer, L::attention));
+    EXPECT_EQ(model.mixer, (workload::MixerSpec{workload::MixerKind::gated_delta, 8, 16}));
+    const std::string text =
+        launch_text(LaunchSyntax::shell, write_launch(megatron_table(), found.run), {});
+    EXPECT_THAT(text, HasSubstr("--attention-output-gate"));
+    EXPECT_EQ(read_flags(text).run.model, model) << text;
+  }
+  const LaunchRun uneven =
+      read_flags(delta + "gdn --linear-attention-freq '[1,1,0,1,1,1,1,0]'").run;
+  const std::string text =
+      launch_text(LaunchSyntax::shell, write_launch(megatron_table(), uneven), {});
+  EXPECT_EQ(read_flags(text).run.model, uneven.model) << text;
+  EXPECT_THAT(refusal(delta + "gdn"), HasSubstr("needs 'linear-attention-freq'"));
+  EXPECT_THAT(refusal(delta + "gdn --linear-attention-freq '[1,0]'"),
+              HasSubstr("this list has 2 layers and the model 8"));
+  EXPECT_THAT(refusal(delta + "gdn --linear-attention-freq often"),
+              HasSubstr("write a period such as 4"));
+  EXPECT_THAT(refusal(delta + "gdn2"), HasSubstr("which is not modelled: dsa and gdn are"));
+}
+
 TEST(MegatronArguments, HaveTheFrameworksDefaults) {
   const LaunchRun run = read_flags(kSmall).run;
   EXPECT_EQ(run.model.ffn, 4096);

@@ -370,6 +370,8 @@ std::vector<LaunchRow> megatron_rows() {  // NOLINT(readability-function-size): 
       key_value_heads_row(spell),
       head_dim_row(spell),
       latent_row(spell),
+      attention_variant_row(),
+      attention_gate_row(),
       ruled({"swiglu"}, {"model.gated_mlp"}, read_gated, write_gated),
       ffn_row(spell),
       {{"untie-embeddings-and-output-weights"},

@@ -52,6 +52,10 @@ LaunchRow hybrid_row();
 std::string hybrid_letters(const LaunchRun& run);
 /// The width of latent experts.
 LaunchRow latent_experts_row();
+/// Keys that an indexer chooses, or gated delta networks in some layers.
+LaunchRow attention_variant_row();
+/// The gate of attention's output.
+LaunchRow attention_gate_row();
 
 /// Layers of each chunk where Megatron-LM wants them listed: those of the run, or of end stages
 /// whose layers do not divide over their chunks; else empty.
