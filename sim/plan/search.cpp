@@ -296,7 +296,8 @@ SimulatedSetting search_setting(const training::Scenario& scenario,
   std::ranges::move(simulated_points(simulated, plans, options.limits),
                     std::back_inserter(result.points));
   std::ranges::move(plans, std::back_inserter(result.plans));
-  SimulatedSetting out{scenario, {}, {}, unused_values(scenario, space), {}, shortlist.bounds};
+  SimulatedSetting out{
+      scenario, {}, {}, unused_values(scenario, space), {}, shortlist.bounds, shortlist.estimated};
   for (const Entry& entry : simulated) {
     out.layouts.push_back(resolved(entry.layout));
     out.times.push_back(entry.step.time);
@@ -468,6 +469,7 @@ std::vector<ClassMiss> lost_classes(const std::vector<SimulatedSetting>& setting
   asked.estimate = first.estimate;
   asked.step = first.step.time;
   asked.headroom = least_headroom(options.limits);
+  asked.estimated = setting->estimated;
   if (const core::Count told = searching(options)) {
     const std::size_t all = core::JointProgress::kParts * settings.size();
     asked.look = [told, all] { told(all, all); };

@@ -1,6 +1,7 @@
 // What was left out, looked at all the same.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "sim/plan/search.h"
@@ -15,6 +16,7 @@ struct SimulatedSetting {
   std::vector<SearchedField> unused;     ///< values asked for that none of its layouts has
   std::vector<core::Seconds> times;      ///< of `layouts`, by simulation
   std::vector<core::Seconds> bounds;     ///< of the shapes of its space (`Shortlist`)
+  std::int64_t estimated = 0;            ///< layouts that the analytic tier timed whole for them
 };
 
 /// Simulates `options.verify` layouts drawn from those that were not; what keeps the limits and is

@@ -143,7 +143,8 @@ std::string draw_fields(LoadedScenario& loaded, Draw& draw) {
 
 /// Figures that are differences.
 bool may_be_negative(const std::string& key) {
-  return key == "error" || key == "ettr_gain" || key == "change" || key == "saves";
+  return key == "error" || key == "ettr_gain" || key == "change" || key == "saves" ||
+         key == "behind";  // of a class of layouts, by the analytic tier
 }
 
 /// Every number of a result is finite and, but for differences, not negative.

@@ -149,8 +149,13 @@ class ClassSearch {
   ClassSearch(const training::Scenario& scenario,
               const Space& space,
               const ClassesAsked& asked,
-              const std::vector<std::size_t>& order)
-      : s_(scenario), space_(space), asked_(asked), order_(order) {}
+              const std::vector<std::size_t>& order,
+              std::int64_t classes)
+      : s_(scenario),
+        space_(space),
+        asked_(asked),
+        order_(order),
+        most_timed_(asked.estimated / std::max(std::int64_t{1}, 2 * classes)) {}
 
   ClassMiss find(const LayoutClass& one, Tier& tier) const {
     ClassMiss miss;
@@ -178,6 +183,7 @@ class ClassSearch {
     Opened all;
     std::set<std::size_t> shapes;  ///< that were opened
     int counted = 0;               ///< of these, with layouts that keep the rules
+    std::int64_t timed = 0;        ///< layouts
 
     [[nodiscard]] Seconds limit() const { return best ? best->time : Seconds(kNever); }
   };
@@ -191,6 +197,7 @@ class ClassSearch {
     search.call_often(asked_.look);
     search.look_only_at(one.only);
     Opened here = search.open(found.limit(), 1);
+    found.timed += here.estimated;
     found.counted += here.estimated > 0 || !here.missed.empty() ? 1 : 0;
     if (!here.best.empty() && (!found.best || better(here.best.front(), *found.best))) {
       found.best = here.best.front();
@@ -231,7 +238,9 @@ class ClassSearch {
     const auto& bounds = *asked_.bounds;
     Found found;
     for (const std::size_t i : like_plan_1(one)) {
-      open(one, i, tier, found);
+      if (found.timed <= most_timed_) {
+        open(one, i, tier, found);
+      }
     }
     for (const std::size_t i : order_) {
       if (bounds[i] == Seconds(kNever) || bounds[i] > found.limit()) {
@@ -240,7 +249,8 @@ class ClassSearch {
       if (!one.has(space_.shapes()[i]) || found.shapes.count(i) > 0) {
         continue;
       }
-      if (found.counted >= kMostOpened || found.shapes.size() >= kMostTried) {
+      if (found.counted >= kMostOpened || found.shapes.size() >= kMostTried ||
+          found.timed > most_timed_) {
         miss.least = bounds[i].si();
         break;
       }
@@ -276,6 +286,7 @@ class ClassSearch {
   const Space& space_;
   const ClassesAsked& asked_;
   const std::vector<std::size_t>& order_;
+  std::int64_t most_timed_;  ///< for one class
 };
 
 }  // namespace
@@ -289,7 +300,7 @@ std::vector<ClassMiss> class_misses(const training::Scenario& scenario,
                        [&](const ParallelismSpec* plan) { return one.has(*plan); });
   });
   const auto order = rising(*asked.bounds);
-  const ClassSearch search(scenario, space, asked, order);
+  const ClassSearch search(scenario, space, asked, order, std::ssize(classes));
   tbb::enumerable_thread_specific<Tier> tiers([&] { return Tier(scenario); });
   std::vector<ClassMiss> out(classes.size());
   tbb::parallel_for(std::size_t{0}, classes.size(),

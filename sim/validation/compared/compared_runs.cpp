@@ -24,7 +24,7 @@ constexpr StepError kNeverCompared{0.15, 0.06};
 constexpr double kNewGpu = 0.04;
 /// What a machine and a run differ by at least; misses beyond it are of the software's model.
 constexpr double kAlways = 0.06;
-constexpr double kAlwaysOfMixtures = 0.09;
+constexpr double kAlwaysOfMixtures = 0.105;
 
 std::string width_of(core::Precision precision) {
   using core::Precision;
