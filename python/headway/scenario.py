@@ -1562,6 +1562,31 @@ class AllocationSpec:
 
 
 @dataclass(frozen=True, kw_only=True)
+class RecomputeAbilitySpec:
+    """The recomputation that the software has. All of it can be simulated.
+
+    Attributes
+    ----------
+    parts
+        Parts of a layer that it recomputes by themselves: of these 'headway plan' chooses, and
+        a run of others is warned; empty: all. (optional)
+    parts_with_experts
+        Of these parts those that it has in models with experts alone. (optional)
+    layers
+        Layers that recompute: each: as many of every chunk as asked for; alike: fully, as many
+        of one chunk as of the others, by parts all of them; nth: one in n; all. (default each)
+    use, source
+        As described at the top of this module.
+    """
+
+    parts: Sequence[Literal["core_attention", "latent_up", "norms", "activation", "mlp", "experts", "operators"]] = NOT_GIVEN
+    parts_with_experts: Sequence[Literal["core_attention", "latent_up", "norms", "activation", "mlp", "experts", "operators"]] = NOT_GIVEN
+    layers: Literal["each", "alike", "nth", "all"] = NOT_GIVEN
+    use: str | None = None
+    source: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class UsualRunSpec:
     """How its runs are usually laid out: what 'headway validate' takes where a published run
     does not say.
@@ -1769,6 +1794,11 @@ class FrameworkSpec:
     schedules
         Pipeline schedules that the software has: what 'headway plan' tries where
         'search.schedule' lists none; empty: all. Every schedule can be simulated. (optional)
+    recomputes
+        The recomputation that the software has. All of it can be simulated. (optional)
+    launch_file
+        Whose launch file 'headway plan --save' writes beside each plan: of those that 'headway
+        export' has. (default none)
     usual
         How its runs are usually laid out: what 'headway validate' takes where a published run
         does not say. (optional)
@@ -1828,6 +1858,15 @@ class FrameworkSpec:
     step_overhead: str = NOT_GIVEN
     message_overhead: str = NOT_GIVEN
     schedules: Sequence[Literal["gpipe", "1f1b", "interleaved", "zb-h1", "zb-h2", "zb-v", "dualpipe", "dualpipe-v"]] = NOT_GIVEN
+    recomputes: RecomputeAbilitySpec = NOT_GIVEN
+    launch_file: Literal[
+        "none",
+        "megatron",
+        "torchtitan",
+        "deepspeed",
+        "nemo",
+        "maxtext",
+    ] = NOT_GIVEN
     usual: UsualRunSpec = NOT_GIVEN
     use: str | None = None
     source: str | None = None
