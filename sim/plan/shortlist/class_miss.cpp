@@ -155,7 +155,7 @@ class ClassSearch {
         space_(space),
         asked_(asked),
         order_(order),
-        most_timed_(asked.estimated / std::max(std::int64_t{1}, 2 * classes)) {}
+        most_timed_(asked.estimated / std::max(std::int64_t{1}, 4 * classes)) {}
 
   ClassMiss find(const LayoutClass& one, Tier& tier) const {
     ClassMiss miss;
