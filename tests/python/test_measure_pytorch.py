@@ -125,7 +125,7 @@ def test_paces_of_lists_and_sums_are_those_measured():
     assert sums / plain == pytest.approx(mixed, abs=0.03)
     # 16 layers, two micro-batches, 16,384 rows of 1,024 numbers: read, and added to others.
     scattered = kernel_share(step, "indexFuncLargeIndex", 16 * 2 * 16384 * 1024 * 6)
-    pace = constant("blocks/expert_blocks.cpp", "kScatteredPace")
+    pace = constant("elementwise/expert_bytes.h", "kScatteredPace")
     assert scattered / plain == pytest.approx(pace, abs=0.02)
 
 

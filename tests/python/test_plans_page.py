@@ -16,8 +16,8 @@ if CAN_BROWSE:
     from browsing import Page, expect, problems_of
 
     @pytest.fixture()
-    def planned(command, small, tmp_path, browser) -> Iterator[tuple[Page, list]]:
-        """A page of plans that cost something, open, and the plans."""
+    def planned(command, small, tmp_path, browser) -> Iterator[tuple[Page, dict]]:
+        """A page of plans that cost something, open, and its result."""
         words = ("--set", "run.prices.use=h100-owned-2024", "--top", "8")
         page = tmp_path / "plans.html"
         done = command("plan", small, *words, "--report", page, "--format", "json")
@@ -26,7 +26,7 @@ if CAN_BROWSE:
         problems = problems_of(tab)
         tab.goto(page.as_uri())
         tab.wait_for_selector("body[data-drawn]")
-        yield tab, json.loads(done.stdout)["plans"]
+        yield tab, json.loads(done.stdout)
         assert problems == []
         tab.close()
 
@@ -40,7 +40,8 @@ if CAN_BROWSE:
         return [plan["cost"]["total_usd"]["p50"] for plan in plans]
 
     def test_fields_pick_plans_by_keyboard(planned):
-        tab, plans = planned
+        tab, result = planned
+        plans, layouts = result["plans"], result["simulated_plans"]
         assert rows(tab, "in") == rows(tab, "out") == []
         most = sorted(dollars(plans))[2]
         cheap = [i + 1 for i, usd in enumerate(dollars(plans)) if usd <= most]
@@ -51,9 +52,10 @@ if CAN_BROWSE:
         assert rows(tab, "out") == [i + 1 for i in range(len(plans)) if i + 1 not in cheap]
         told = tab.locator(".brush [role=status]")
         numbers = ", ".join(map(str, cheap))
-        expect(told).to_have_text(f"{len(cheap)} of {len(plans)} plans: {numbers}")
+        chosen = sum(layout["usd"] <= most for layout in layouts)
+        expect(told).to_have_text(f"{chosen} of {len(layouts)} layouts; in the table: {numbers}")
         faint = 'svg.marks path[aria-roledescription="point"][opacity="0.15"]'
-        expect(tab.locator(faint)).to_have_count(len(plans) - len(cheap))
+        expect(tab.locator(faint)).to_have_count(len(layouts) - chosen)
         tab.locator(".brush button").focus()
         tab.keyboard.press("Enter")
         assert rows(tab, "in") == rows(tab, "out") == []
@@ -61,26 +63,32 @@ if CAN_BROWSE:
         expect(told).to_have_text("")
 
     def test_the_front_alone_can_be_picked(planned):
-        tab, plans = planned
+        tab, result = planned
         only = tab.locator(".brush input[name=front]")
         only.focus()
         tab.keyboard.press("Space")
-        assert rows(tab, "in") == [i + 1 for i, plan in enumerate(plans) if plan["pareto"]]
+        assert rows(tab, "in") == [i + 1 for i, plan in enumerate(result["plans"]) if plan["pareto"]]
 
     def test_a_frame_in_the_chart_picks_plans(planned):
-        tab, plans = planned
+        tab, result = planned
+        layouts = result["simulated_plans"]
         chart = tab.locator('[id$="-front"].chart svg')
         chart.scroll_into_view_if_needed()
         points = tab.locator('[id$="-front"].chart path[aria-roledescription="point"]')
         boxes = [points.nth(i).bounding_box() for i in range(points.count())]
-        assert len(boxes) == len(plans)
+        assert len(boxes) == len(layouts)
         middle = [(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2) for box in boxes]
-        x, y = middle[0]
+        x, y = next(at for at, layout in zip(middle, layouts, strict=True) if layout["plan"] == 1)
         tab.mouse.move(x - 7, y - 7)
         tab.mouse.down()
         tab.mouse.move(x + 7, y + 7, steps=4)
         tab.mouse.up()
-        near = [i + 1 for i, (a, b) in enumerate(middle) if abs(a - x) <= 7 and abs(b - y) <= 7]
+        framed = [abs(a - x) <= 7 and abs(b - y) <= 7 for a, b in middle]
+        near = sorted(
+            layout["plan"]
+            for layout, inside in zip(layouts, framed, strict=True)
+            if inside and layout["plan"]
+        )
         assert rows(tab, "in") == near
         usd = tab.locator(".brush input[name=dollars-from]").input_value()
-        assert float(usd) < dollars(plans)[0]
+        assert float(usd) < dollars(result["plans"])[0]

@@ -284,8 +284,11 @@ class Section {
       if (value.is_object()) {
         html += folded(key, figure_table(key, value));
       } else if (!is_cell(value)) {
-        html += folded(key, object_table("", key == "plans" ? numbered(value) : value),
-                       is_answer(key) && value.size() <= kOpenRows);
+        const std::string list =
+            folded(key, object_table("", key == "plans" ? numbered(value) : value),
+                   is_answer(key) && value.size() <= kOpenRows);
+        // Of plans the table above is meant.
+        html += key == "plans" ? list : element("div", list, {{"data-list", key}});
       } else {
         rest[key] = value;
       }
