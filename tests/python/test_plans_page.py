@@ -67,7 +67,9 @@ if CAN_BROWSE:
         only = tab.locator(".brush input[name=front]")
         only.focus()
         tab.keyboard.press("Space")
-        assert rows(tab, "in") == [i + 1 for i, plan in enumerate(result["plans"]) if plan["pareto"]]
+        assert rows(tab, "in") == [
+            i + 1 for i, plan in enumerate(result["plans"]) if plan["pareto"]
+        ]
 
     def test_a_frame_in_the_chart_picks_plans(planned):
         tab, result = planned
