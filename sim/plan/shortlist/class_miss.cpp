@@ -20,6 +20,8 @@ constexpr int kMostOpened = 24;
 /// Most of them that are like the shape of plan 1, and most that are tried at all, with those none
 /// of whose layouts keeps the rules. Source: round values.
 constexpr std::size_t kMostNear = 8, kMostTried = 256;
+/// Layouts that are timed for a class whatever the search has timed. Source: round value.
+constexpr std::int64_t kLeastTimed = 16;
 
 /// A field by whose values layouts fall into classes.
 struct ClassField {
@@ -155,7 +157,8 @@ class ClassSearch {
         space_(space),
         asked_(asked),
         order_(order),
-        most_timed_(asked.estimated / std::max(std::int64_t{1}, 4 * classes)) {}
+        most_timed_(
+            std::max(kLeastTimed, asked.estimated / std::max(std::int64_t{1}, 4 * classes))) {}
 
   ClassMiss find(const LayoutClass& one, Tier& tier) const {
     ClassMiss miss;

@@ -63,7 +63,8 @@ struct ClassesAsked {
   core::Seconds estimate;                     ///< of plan 1, by the tier; zero where it has none
   core::Seconds step;                         ///< of plan 1
   double headroom = training::kMemoryHeadroom;
-  std::int64_t estimated = 0;  ///< layouts that the tier has timed: a quarter as many more are
+  std::int64_t estimated = 0;  ///< layouts that the tier has timed: a quarter as many more are,
+                               ///< and 16 a class
   std::function<void()> look;  ///< called often, from several threads; may be empty
 };
 
