@@ -104,6 +104,7 @@ if CAN_BROWSE:
         shared = tab.page.url
         assert server.token not in shared, "a link lets nobody in"
         other = Tab(browser, server.address)
+        other.simulated()  # of its own scenario: nothing is under way that could come after the link
         other.page.goto(shared)
         other.page.wait_for_function("document.querySelectorAll('#changes li').length === 1")
         expect(other.field("parallelism.tensor")).to_have_value("4")
