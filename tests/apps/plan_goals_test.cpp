@@ -203,6 +203,17 @@ TEST_F(PlanGoals, NamesTheNearestOfEachClassThatLost) {
     ++compared;
   }
   EXPECT_GT(compared, 3);
+  // Where one of the class was simulated, both steps are simulated.
+  const json some = planned(words + "--top 1 --simulate 20");
+  compared = 0;
+  for (const json& lost : some["lost"]) {
+    if (lost["simulated"] == true) {
+      const double first = some["plans"][0]["step"]["time_s"];
+      EXPECT_NEAR(lost["behind"].get<double>(), lost["step_s"].get<double>() / first - 1, 1e-9);
+      ++compared;
+    }
+  }
+  EXPECT_GT(compared, 1);
   EXPECT_THAT(run("plan " + words).out, HasSubstr("What the search varied"));
   EXPECT_THAT(run("plan " + words + "--top 1").out, HasSubstr("Why each class of layouts lost"));
 }

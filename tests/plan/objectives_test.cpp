@@ -165,6 +165,27 @@ TEST(Objectives, KeepsLimitsOfPowerMemoryAndGoodput) {
   options.limits.goodput = 0.9999999;
   const auto strict = search(priced(), options);
   EXPECT_GT(count_of(strict, "goodput"), 0);
+  // The nearest is at least as near as the best of the plans that no limit drops.
+  double best = 0;
+  for (const Plan& plan : search(priced(), {}).plans) {
+    best = std::max(best, plan.campaign->result.goodput.p50);
+  }
+  const auto missed = std::find_if(strict.rejected.begin(), strict.rejected.end(),
+                                   [](const Rejection& r) { return r.kind == "goodput"; });
+  ASSERT_NE(missed, strict.rejected.end());
+  EXPECT_GT(missed->distance, 0);
+  EXPECT_LE(missed->distance, 1 - best / 0.9999999 + 1e-9);
+}
+
+// What feeds the machine: PUE of its prices times GPUs, hosts and switches.
+TEST(Objectives, PowerOfAPlanCountsWhatTheBuildingTakes) {
+  training::Scenario s = priced();
+  const double fed = search(s, {}).plans.at(0).power.si();
+  ASSERT_EQ(s.run.prices->pue, 1.5);
+  s.run.prices->pue = 1;
+  const double machine = search(s, {}).plans.at(0).power.si();
+  EXPECT_NEAR(fed / machine, 1.5, 1e-12);
+  EXPECT_GT(machine, 16 * 700);
 }
 
 // The fastest layout leaves less free than is asked for: another is simulated in its place, and
