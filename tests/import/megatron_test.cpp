@@ -368,13 +368,14 @@ TEST(MegatronArguments, SayHowManyLayersOfEachChunkRecompute) {
       "--pipeline-model-parallel-size 2 --pipeline-model-parallel-layout 'Et|t*3|t*3|tL' "
       "--recompute-granularity full --recompute-method block --recompute-num-layers 2";
   EXPECT_THAT(read_flags(uneven).run.parallelism.chunk_recompute, ElementsAre(1, 2, 2, 1));
-  // Fewer layers are another run, also where stages are cut at their ends.
-  run.parallelism.chunk_recompute = {1, 2, 2, 1};
-  LaunchRun fewer = run;
-  fewer.parallelism.chunk_recompute = {1, 1, 1, 1};
-  EXPECT_NE(normalised(run).parallelism, normalised(fewer).parallelism);
   run.parallelism.chunk_recompute = {0, 0, 0, 0};
   EXPECT_EQ(written(normalised(run), "recompute-granularity"), "-");
+  // Where the ends alone are shorter, so many layers of the longest: two of three.
+  run.parallelism.pipeline = 4;
+  run.parallelism.virtual_stages = 1;
+  run.parallelism.chunk_recompute = {1, 2, 2, 1};
+  EXPECT_EQ(normalised(run).parallelism.recompute_layers, 2);
+  EXPECT_EQ(normalised(run).parallelism.recompute_period, 3);
 }
 
 TEST(MegatronArguments, SayHowNarrowTheProductsAre) {
