@@ -104,7 +104,6 @@ if CAN_BROWSE:
         shared = tab.page.url
         assert server.token not in shared, "a link lets nobody in"
         other = Tab(browser, server.address)
-        other.simulated()  # of its own scenario: nothing is under way that could come after the link
         other.page.goto(shared)
         other.page.wait_for_function("document.querySelectorAll('#changes li').length === 1")
         expect(other.field("parallelism.tensor")).to_have_value("4")
@@ -112,6 +111,17 @@ if CAN_BROWSE:
         stranger = Tab(browser, shared)
         assert "token" in stranger.page.inner_text("#status")
         stranger.context.close()
+
+    def test_a_link_is_not_lost_to_an_answer_that_comes_meanwhile(tab):
+        before = tab.page.url
+        tab.change("parallelism.tensor", "4")
+        tab.simulated()
+        # The page writes its own address between the link and the event that tells of it.
+        meanwhile = (
+            "([link, own]) => { location.hash = link; history.replaceState(null, '', own); }"
+        )
+        tab.page.evaluate(meanwhile, ["#" + before.split("#")[1], "#" + tab.page.url.split("#")[1]])
+        tab.page.wait_for_function("document.querySelectorAll('#changes li').length === 0")
 
     def test_a_scenario_is_pinned_compared_planned_and_drilled(tab):
         tab.page.click("#pin")

@@ -15,8 +15,8 @@ let form = null, charts = [];
 
 // --- Asking ---------------------------------------------------------------------------------------
 
-function token() {
-  const given = /[#&]token=([0-9a-f]+)/.exec(location.hash);
+function token(address = location.hash) {
+  const given = /[#&]token=([0-9a-f]+)/.exec(address);
   if (given) localStorage.setItem('headway-token', given[1]);
   return localStorage.getItem('headway-token') || '';
 }
@@ -363,8 +363,8 @@ const decode = text => JSON.parse(new TextDecoder().decode(
   Uint8Array.from(atob(text.replaceAll('-', '+').replaceAll('_', '/')), letter => letter.charCodeAt(0))));
 
 // Takes the scenario of the address, if there is one.
-function takeAddress() {
-  const given = /[#&]s=([\w-]+)/.exec(location.hash);
+function takeAddress(address = location.hash) {
+  const given = /[#&]s=([\w-]+)/.exec(address);
   if (!given) return false;
   try {
     const {t, c} = decode(given[1]);
@@ -500,7 +500,8 @@ function listen() {
     if (!shown.run) { say('the simulation has not ended yet'); return; }
     try { await showTrace(); } catch (error) { showErrors(error.errors || []); }
   };
-  addEventListener('hashchange', () => { token(); if (takeAddress()) changed(); });
+  // An answer that came meanwhile has its scenario in the address already: the link is in the event.
+  addEventListener('hashchange', event => { token(event.newURL); if (takeAddress(event.newURL)) changed(); });
 }
 
 async function start() {
