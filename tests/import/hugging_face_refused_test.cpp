@@ -1,0 +1,74 @@
+// What cannot be described is refused by name.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <string>
+
+#include "tests/import/hugging_face_keys.h"
+
+namespace headway::import {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+TEST(HuggingFaceRefusals, WhatIsNotModelledIsRefusedByName) {
+  const auto refused = [](const char* type) {
+    return message_of_keys(fmt::format(R"("model_type": "{}")", type));
+  };
+  for (const char* type : {"zamba2", "plamo2", "rwkv", "qwen3_5", "mllama", "llama4", "llava",
+                           "gemma3", "bert", "t5", "whisper"}) {
+    EXPECT_THAT(refused(type), HasSubstr(fmt::format("model_type '{}' is a", type))) << type;
+    EXPECT_THAT(refused(type), HasSubstr("that is not among those that are read: decoders of text"))
+        << type;
+  }
+  EXPECT_THAT(refused("deepseek_v4"),
+              HasSubstr("model_type 'deepseek_v4' has sparse attention over keys compressed along "
+                        "the sequence, which is not modelled"));
+  EXPECT_THAT(refused("deepseek_ref"), HasSubstr("keys compressed along the sequence"));
+  EXPECT_THAT(refused("kimi_k3"), HasSubstr("has residuals over blocks of layers"));
+  EXPECT_THAT(refused("minimax_m3"),
+              HasSubstr("blocks of keys that an indexer beside grouped-query"));
+  EXPECT_THAT(refused("gemma4"), HasSubstr("('global_head_dim'), whose keys are their values too"));
+  EXPECT_THAT(refused("mimo_v2_flash"), HasSubstr("has values narrower than keys ('v_head_dim')"));
+  EXPECT_THAT(refused("step3p7"), HasSubstr("has windows of which the first layer of each period"));
+  EXPECT_THAT(refused("phi3small"), HasSubstr("block-sparse attention"));
+}
+
+TEST(HuggingFaceRefusals, AHintNeverNamesAnotherModel) {
+  const auto refused = [](const char* type) {
+    return message_of_keys(fmt::format(R"("model_type": "{}")", type));
+  };
+  EXPECT_THAT(refused("lama"), HasSubstr("did you mean 'llama'?"));
+  EXPECT_THAT(refused("mixtrall"), HasSubstr("did you mean 'mixtral'?"));
+  EXPECT_THAT(refused("qwen4"), Not(HasSubstr("did you mean")));
+  EXPECT_THAT(refused("glm5_moe"), Not(HasSubstr("did you mean")));
+  EXPECT_THAT(refused("ministral"), Not(HasSubstr("did you mean")));
+}
+
+TEST(HuggingFaceRefusals, KeysWithoutAPlaceAreRefused) {
+  EXPECT_THAT(
+      message_of_keys(shape("hunyuan_v1_dense", 2, 64, 4, 4, 128, 100) + R"(, "use_cla": true)"),
+      HasSubstr("has layers that share keys and values, which is not modelled"));
+  EXPECT_THAT(
+      message_of_keys(shape("deepseek_v3", 2, 64, 4, 4, 128, 100) + R"(, "index_topk": 2048)"),
+      HasSubstr("model_type 'deepseek_v3' is a model with sparse attention that is not among"));
+  EXPECT_THAT(
+      message_of_keys(shape("qwen2_moe", 2, 64, 4, 4, 128, 100) +
+                      R"(, "num_experts": 4, "num_experts_per_tok": 2,
+        "moe_intermediate_size": 48, "shared_expert_intermediate_size": 100)"),
+      HasSubstr("'shared_expert_intermediate_size' 100 is no multiple of the experts' width 48"));
+  EXPECT_THAT(message_of_keys(shape("hunyuan_v1_moe", 2, 64, 4, 4, 128, 100) +
+                              R"(, "num_experts": [4, 8])"),
+              HasSubstr("'num_experts' must be alike in all layers"));
+  EXPECT_THAT(message_of_keys(shape("llama", 2, 64, 4, 4, 128, 100) +
+                              R"(, "layer_types": ["full_attention", "linear_attention"])"),
+              HasSubstr("layers of type 'linear_attention' are not modelled"));
+  EXPECT_THAT(
+      message_of_keys(
+          R"("model_type": "opt", "num_hidden_layers": 2, "hidden_size": 64, "num_attention_heads": 4,
+        "ffn_dim": 256, "max_position_embeddings": 128, "vocab_size": 100, "word_embed_proj_dim": 32)"),
+      HasSubstr("'word_embed_proj_dim' must be 'hidden_size'"));
+}
+
+}  // namespace
+}  // namespace headway::import
