@@ -31,9 +31,9 @@ using config::SpecType;
 std::string kind_of(const SpecType& type) {
   switch (type.shape) {
     case Shape::number:
-      return "a number";
+      return "a number, also as 15T, 1.5B or 8Ki";
     case Shape::integer:
-      return "a whole number";
+      return "a whole number, also as 8Ki";
     case Shape::flag:
       return "true or false";
     case Shape::text:

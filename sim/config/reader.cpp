@@ -70,11 +70,14 @@ std::optional<double> Reader::number(const Slot& slot, const SpecType& type) {
   std::optional<double> value;
   if (type.shape == Shape::quantity) {
     value = parse_quantity(slot.node.text, type.dimension, why);
-  } else if (const auto parsed = parse_number(slot.node.text, why)) {
+  } else if (const auto parsed = parse_count(slot.node.text, why)) {
     value = parsed->value;
     if (!parsed->rest.empty()) {
-      why = fmt::format("'{}' must be a plain number, without '{}'", slot.node.text,
-                        trimmed(parsed->rest));
+      const std::string_view rest = trimmed(parsed->rest);
+      why = rest == "%"
+                ? fmt::format("'{}' must be a plain number: {:.15g}", slot.node.text,
+                              parsed->value / 100)
+                : fmt::format("'{}' must be a plain number, without '{}'", slot.node.text, rest);
       value.reset();
     }
   }
@@ -87,7 +90,7 @@ std::optional<double> Reader::number(const Slot& slot, const SpecType& type) {
 
 std::optional<std::int64_t> Reader::integer(const Slot& slot, const SpecType& type) {
   std::string why;
-  const auto parsed = parse_number(slot.node.text, why);
+  const auto parsed = parse_count(slot.node.text, why);
   if (!parsed || !parsed->rest.empty()) {
     wrong(slot, parsed ? fmt::format("'{}' must be a whole number, without '{}'", slot.node.text,
                                      trimmed(parsed->rest))

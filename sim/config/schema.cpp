@@ -111,15 +111,12 @@ Json SchemaWriter::scalar(const SpecType& type, const core::Range& range) {
       return {{"type", {"string", "number", "boolean"}}};
   }
   add_range(schema, range);
-  if (type.shape == Shape::number) {
-    // YAML 1.1 parsers, which many editors use, take 15.6e12 for text.
-    return any_of({schema, {{"type", "string"}, {"pattern", fmt::format("^{}$", kNumberPattern)}}});
-  }
   return schema;
 }
 
 /// A plain value, or {value: ..., source: ...}, whose value only the reader checks: spelling it out
-/// here would double the schema.
+/// here would double the schema. Numbers may be text: with a magnitude, and YAML 1.1 parsers, which
+/// many editors use, take 15.6e12 for text.
 Json SchemaWriter::scalar_or_sourced(const SpecType& type, const core::Range& range) {
   if (!definitions_.contains("sourced_value")) {
     Json sourced = {{"type", "object"}, {"additionalProperties", false}};
@@ -129,7 +126,13 @@ Json SchemaWriter::scalar_or_sourced(const SpecType& type, const core::Range& ra
     sourced["required"] = Json::array({"value"});
     definitions_["sourced_value"] = std::move(sourced);
   }
-  return any_of({scalar(type, range), reference("sourced_value")});
+  const bool counts = type.shape == Shape::number || type.shape == Shape::integer;
+  if (counts && !definitions_.contains("written_number")) {
+    const std::string pattern = fmt::format("^{}{}$", kNumberPattern, magnitude_pattern());
+    definitions_["written_number"] =
+        any_of({{{"type", "string"}, {"pattern", pattern}}, reference("sourced_value")});
+  }
+  return any_of({scalar(type, range), reference(counts ? "written_number" : "sourced_value")});
 }
 
 Json SchemaWriter::value(const SpecType& type, const core::Range& range, bool partial) {

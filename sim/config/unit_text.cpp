@@ -42,6 +42,15 @@ constexpr double kDay = 86400;
 constexpr double kMonth = 730 * kHour;
 constexpr double kYear = 365 * kDay;
 
+/// What a plain number may be multiplied by.
+struct Magnitude {
+  std::string_view text;
+  double factor;
+  std::string_view ambiguous = {};  ///< also written for it, and for a power of ten
+};
+constexpr std::array kMagnitudes{Magnitude{"Ki", 1024, "k"}, Magnitude{"Mi", 1024.0 * 1024, "M"},
+                                 Magnitude{"B", 1e9}, Magnitude{"T", 1e12}};
+
 constexpr std::array kWords{
     // Dividing by 1e6 rounds once, multiplying by 1e-6 twice: so "5 us" is the double 5e-6.
     Word{"ps", kTime, 1, 1e12},
@@ -239,6 +248,38 @@ std::optional<NumberText> parse_number(std::string_view text, std::string& why) 
     return std::nullopt;
   }
   return number;
+}
+
+std::optional<NumberText> parse_count(std::string_view text, std::string& why) {
+  auto number = parse_number(text, why);
+  if (!number) {
+    return std::nullopt;
+  }
+  const std::string_view word = trimmed(number->rest);
+  for (const Magnitude& magnitude : kMagnitudes) {
+    if (word == magnitude.text) {
+      number->value *= magnitude.factor;
+      number->rest = {};
+    } else if (word == magnitude.ambiguous || (word == "K" && magnitude.ambiguous == "k")) {
+      const double decimal = magnitude.ambiguous == "k" ? 1e3 : 1e6;
+      why = fmt::format("'{}' may be {:.15g} or {:.15g}; write one of them", text,
+                        number->value * decimal, number->value * magnitude.factor);
+      return std::nullopt;
+    }
+  }
+  if (!std::isfinite(number->value)) {
+    why = fmt::format("'{}' lies beyond what a number can hold", text);
+    return std::nullopt;
+  }
+  return number;
+}
+
+std::string magnitude_pattern() {
+  std::string words;
+  for (const Magnitude& magnitude : kMagnitudes) {
+    words += (words.empty() ? "" : "|") + std::string(magnitude.text);
+  }
+  return fmt::format("( *({}))?", words);
 }
 
 std::optional<Unit> parse_unit(std::string_view text) {

@@ -23,6 +23,15 @@ struct NumberText {
 /// @returns the number, or empty with the reason in `why` ("is not a number", "is too large")
 std::optional<NumberText> parse_number(std::string_view text, std::string& why);
 
+/// The same of a plain number, which may be written with a magnitude: 15T, 1.5B, and 8Ki or 4Mi for
+/// powers of 1,024. What k and M mean is not guessed: a context of 8k is 8,192 tokens, 8k USD are
+/// 8,000.
+/// @returns the number times its magnitude, or empty with the reason in `why`
+std::optional<NumberText> parse_count(std::string_view text, std::string& why);
+
+/// Regular expression (ECMA 262) of the magnitudes that `parse_count` takes, for the schema.
+std::string magnitude_pattern();
+
 /// A unit: its dimension and its size in SI units.
 struct Unit {
   Dimension dimension;

@@ -216,6 +216,33 @@ TEST(UnitText, WritesTheShortestTextThatReadsBackToTheSameBits) {
   }
 }
 
+TEST(UnitText, TakesMagnitudesOfPlainNumbers) {
+  std::string why;
+  const auto count = [&](const char* text) {
+    const auto number = parse_count(text, why);
+    return number && number->rest.empty() ? number->value : -1;
+  };
+  EXPECT_EQ(count("15T"), 15e12);
+  EXPECT_EQ(count("1.5 B"), 1.5e9);
+  EXPECT_EQ(count("8Ki"), 8192);
+  EXPECT_EQ(count("4Mi"), 4.0 * 1024 * 1024);
+  EXPECT_EQ(count("8192"), 8192);
+  EXPECT_EQ(count("8 nodes"), -1);  // left to who asks
+  EXPECT_EQ(parse_count("8 nodes", why)->rest, " nodes");
+}
+
+TEST(UnitText, DoesNotGuessWhatAThousandIs) {
+  std::string why;
+  for (const auto* text : {"8k", "8 K"}) {
+    EXPECT_FALSE(parse_count(text, why).has_value());
+    EXPECT_EQ(why, fmt::format("'{}' may be 8000 or 8192; write one of them", text));
+  }
+  EXPECT_FALSE(parse_count("0.5M", why).has_value());
+  EXPECT_EQ(why, "'0.5M' may be 500000 or 524288; write one of them");
+  EXPECT_FALSE(parse_count("1e300T", why).has_value() && parse_count("1e308T", why).has_value());
+  EXPECT_EQ(why, "'1e308T' lies beyond what a number can hold");
+}
+
 TEST(UnitText, DescribesItsUnitsToTheSchema) {
   EXPECT_EQ(unit_pattern(kPower),
             "((W|kW|MW|GW)|(J|kJ|MJ|Wh|kWh|MWh|GWh)/" + unit_pattern(kTime) + ")");
