@@ -9,6 +9,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 
 
@@ -19,6 +21,7 @@ def claims():
     return module
 
 
+@pytest.mark.deep
 def test_every_command_runs_and_every_figure_is_current(program):
     done = subprocess.run(
         [sys.executable, ROOT / "scripts" / "claims", "--check"],

@@ -72,6 +72,7 @@ if CAN_BROWSE:
             )
             assert said["limit"] in tab.page.inner_text("#result .verdict")
 
+    @pytest.mark.deep
     def test_02_choosing_a_plan(opened, small, result):
         best = result("plan")["plans"][0]
         with opened(small) as tab:
@@ -84,6 +85,7 @@ if CAN_BROWSE:
                 value = tab.field(f"parallelism.{key}").input_value()
                 assert value == str(best["layout"][key])
 
+    @pytest.mark.deep
     def test_03_fat_tree_or_rails(opened, small, result):
         changes = ("fat-tree-2-tier", "adaptive", "4")
         words = (
@@ -109,6 +111,7 @@ if CAN_BROWSE:
             assert chart(tab, "cables").count() > 0
             assert chart(tab, "loads").count() > 0
 
+    @pytest.mark.deep
     def test_04_interval_storage_and_goodput(opened, small, result):
         said = result("run", "--set", "run.checkpoint.interval=10 min", "--pictures")
         with opened(small) as tab:
@@ -127,6 +130,7 @@ if CAN_BROWSE:
             assert [point["factor"] for point in storages] == [0.25, 0.5, 1, 2, 4]
             assert chart(tab, "storage").count() == 5
 
+    @pytest.mark.deep
     def test_05_a_fire_drill(opened, small, result):
         said = result("drill", "--fault", "hang@node1")
         with opened(small) as tab:
@@ -169,6 +173,7 @@ if CAN_BROWSE:
             assert "Status: infeasible" in told
             assert said["reasons"][0] in told
 
+    @pytest.mark.deep
     def test_09_a_purchase(opened, small, result):
         bought = ("--set", "cluster.node.use=dgx-h200", "--set", "run.prices.use=h100-owned-2024")
         said = result("run", *bought)
@@ -190,6 +195,7 @@ if CAN_BROWSE:
             answered(tab, "#compare", "compare")
             answered(tab, "#plan", "plan")
 
+    @pytest.mark.deep
     def test_10_a_hundred_thousand_gpus(opened, result):
         large = ROOT / "configs/scenarios/llama-3.1-405b-16k-h100.yaml"
         change = ("--set", "run.recovery.detection=10 s", "--set", "run.trials=8")

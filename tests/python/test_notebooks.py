@@ -33,7 +33,13 @@ def test_the_gallery_shows_every_notebook_and_every_picture():
     assert all(picture.stat().st_size < 60_000 for picture in pictures)
 
 
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def by_length(path):
+    """A notebook as a case: a deep one where it simulates for ten seconds and more."""
+    marks = [pytest.mark.deep] if path.stem[:2] in ("03", "09", "10") else []
+    return pytest.param(path, marks=marks, id=path.stem)
+
+
+@pytest.mark.parametrize("path", [by_length(path) for path in NOTEBOOKS])
 def test_notebook_runs_and_its_picture_is_current(path):
     notebook = nbformat.read(path, as_version=4)
     outputs = [cell.get("outputs") for cell in notebook.cells]

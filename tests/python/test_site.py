@@ -223,6 +223,7 @@ if BROWSER and PLAYWRIGHT:
             yield page, problems
             browser.close()
 
+    @pytest.mark.deep
     def test_a_browser_reads_and_searches_the_files(site, tab):
         page, problems = tab
         page.goto((site / "index.html").as_uri())
@@ -243,6 +244,7 @@ if BROWSER and PLAYWRIGHT:
         assert width > 300
         assert not problems
 
+    @pytest.mark.deep
     @pytest.mark.parametrize("width", [400, 1000, 1400, 1600])
     def test_no_table_runs_off_the_screen(site, tab, width):
         page, problems = tab
@@ -271,6 +273,7 @@ if BROWSER and PLAYWRIGHT:
         page.set_viewport_size({"width": 1400, "height": 900})
         assert not problems
 
+    @pytest.mark.deep
     def test_tables_are_sorted_and_filtered(site, tab):
         page, problems = tab
         page.goto((site / "reference/keys/table.html").as_uri())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import sys
 
+import pytest
 from conftest import ROOT
 
 TITLE = "| published runs, predicted |"
@@ -18,6 +19,7 @@ def page_script():
     return module
 
 
+@pytest.mark.deep
 def test_the_generated_part_is_what_the_script_writes(program, tmp_path, monkeypatch):
     script = page_script()
     committed, committed_chart = script.PAGE.read_text(), script.CHART.read_text()
