@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "sim/core/error.h"
+#include "sim/workload/attention/attention_heads.h"
 #include "sim/workload/attention/ring_blocks.h"
 #include "sim/workload/blocks/layer_kind.h"
 #include "sim/workload/expert_shape.h"
@@ -50,8 +51,10 @@ double attention_matrices(const ModelSpec& model, const LayerKind& kind) {
            a * values * h;
   }
   if (!model.latent) {
+    const AttentionHeads heads = attention_heads(model, kind);
     const double gate = model.attention_gate ? a : 0.0;
-    return h * model.head_dim * (2.0 * a + gate + 2.0 * model.key_value_heads);
+    return h * heads.dim *
+           (2.0 * a + gate + static_cast<double>(heads.projections) * heads.key_value);
   }
   const LatentAttentionSpec& latent = *model.latent;
   const double query_width = a * (latent.no_rope_dim + latent.rope_dim);
@@ -65,8 +68,11 @@ double attention_matrices(const ModelSpec& model, const LayerKind& kind) {
 double attention_parameters(const ModelSpec& model, const LayerKind& kind) {
   double total = attention_matrices(model, kind);
   if (model.biases) {
+    const AttentionHeads heads = attention_heads(model, kind);
     const double gate = model.attention_gate ? model.heads : 0.0;
-    total += (model.heads + gate + 2.0 * model.key_value_heads) * model.head_dim + model.hidden;
+    total += (heads.query + gate + static_cast<double>(heads.projections) * heads.key_value) *
+                 heads.dim +
+             model.hidden;
   }
   if (model.latent) {
     total += model.latent->query_rank + model.latent->key_value_rank;
@@ -120,7 +126,7 @@ double active_mlp_matrices(const ModelSpec& model, bool experts) {
 }
 
 /// Width over which one key costs 2 FLOP for its score and 2 for its value, over all heads.
-double core_width(const ModelSpec& model) {
+double core_width(const ModelSpec& model, const LayerKind& kind) {
   if (model.sparse && model.latent) {  // over the compressed form
     return model.heads * (2.0 * model.latent->key_value_rank + model.latent->rope_dim);
   }
@@ -132,7 +138,8 @@ double core_width(const ModelSpec& model) {
     return static_cast<double>(model.heads) *
            (model.head_dim + native_value_dim(*model.native_sparse, model.head_dim));
   }
-  return 2.0 * model.heads * model.head_dim;
+  const AttentionHeads heads = attention_heads(model, kind);
+  return 2.0 * heads.query * heads.dim;
 }
 
 /// The same of the indexer, which scores every key and weighs none.
@@ -287,7 +294,7 @@ ForwardFlops forward_flops_per_token(const ModelSpec& model, int sequence_length
     const LayerKind kind = layer_kind(model, {}, layer);
     if (kind.attends()) {
       flops.attention_core +=
-          Flops(2.0 * 2.0 * causal_keys(model, layer, sequence_length) * core_width(model));
+          Flops(2.0 * 2.0 * causal_keys(model, layer, sequence_length) * core_width(model, kind));
       flops.attention_core += Flops(2.0 * sequence_length * index_width(model, kind));
     }
   }
@@ -301,7 +308,7 @@ ForwardFlops forward_flops_per_token(const ModelSpec& model, int sequence_length
   flops.prediction = Flops(model.multi_token_prediction * prediction);
   flops.prediction_core =
       Flops(model.multi_token_prediction *
-            (4.0 * causal_keys(model, model.layers - 1, sequence_length) * core_width(model) +
+            (4.0 * causal_keys(model, model.layers - 1, sequence_length) * core_width(model, last) +
              2.0 * sequence_length * index_width(model, last)));
   return flops;
 }
@@ -355,7 +362,7 @@ TrainingFlops training_flops_per_token(const ModelSpec& model,
   for (int layer = 0; layer < model.layers; ++layer) {
     const LayerKind kind = layer_kind(model, {}, layer);
     const double keys = kind.attends() ? causal_keys(model, layer, sequence_length) : 0.0;
-    const double core = kind.attends() ? 4.0 * keys * core_width(model) +
+    const double core = kind.attends() ? 4.0 * keys * core_width(model, kind) +
                                              2.0 * sequence_length * index_width(model, kind)
                                        : 0.0;
     add_not_done(model, kind, 1, core, sequence_length, less);
@@ -401,7 +408,8 @@ double remade_flops(
 double core_flops(const ModelSpec& model, const TrainingSpec& training, const LayerKind& kind) {
   const double keys = mean_keys(model, training, kind.windowed);
   const double all = mean_causal_keys(training, AttentionWindow{});
-  return kind.attends() ? 4.0 * (keys * core_width(model) + all * index_width(model, kind)) : 0.0;
+  return kind.attends() ? 4.0 * (keys * core_width(model, kind) + all * index_width(model, kind))
+                        : 0.0;
 }
 
 }  // namespace
@@ -466,8 +474,10 @@ ContextBytes context_bytes_per_layer(const ModelSpec& model,
   const double t = parallelism.tensor;
   const double tokens = training.sequence_length / c * parallelism.micro_batch;
   // A key and a value of one head, 16-bit.
-  const double head = 2.0 * tokens * core_width(model) / model.heads;
-  const double key_heads = std::max(1.0, model.key_value_heads / t);
+  LayerKind kind;
+  kind.windowed = windowed;
+  const double head = 2.0 * tokens * core_width(model, kind) / model.heads;
+  const double key_heads = std::max(1.0, attention_heads(model, kind).key_value / t);
   if (parallelism.context_kind != ContextKind::all_to_all) {
     const bool skips = windowed && parallelism.context_kind == ContextKind::ring;
     const double blocks =
@@ -488,9 +498,10 @@ core::Flops executed_attention_per_layer(const ModelSpec& model,
   const double query_tokens =
       static_cast<double>(training.sequence_length) * parallelism.micro_batch / parallelism.context;
   const double heads = static_cast<double>(model.heads) / parallelism.tensor;
+  const double own_dim = attention_heads(model, {}).dim;
   const double key_dim =
-      model.latent ? model.latent->no_rope_dim + model.latent->rope_dim : model.head_dim;
-  const double value_dim = model.latent ? model.latent->value_dim : model.head_dim;
+      model.latent ? model.latent->no_rope_dim + model.latent->rope_dim : own_dim;
+  const double value_dim = model.latent ? model.latent->value_dim : own_dim;
   return core::Flops(keys * query_tokens * heads * (8.0 * key_dim + 6.0 * value_dim));
 }
 

@@ -8,6 +8,7 @@
 
 #include "sim/core/fields.h"
 #include "sim/core/ranges.h"
+#include "sim/workload/attention/full_attention_spec.h"
 #include "sim/workload/mixer/mixer_spec.h"
 #include "sim/workload/native_sparse_spec.h"
 #include "sim/workload/trained_spec.h"
@@ -165,6 +166,7 @@ struct ModelSpec {
   int window = 0;
   int window_period = 1;
   bool chunked_window = false;
+  std::optional<FullAttentionSpec> full_attention;
   std::optional<LatentAttentionSpec> latent;
   std::optional<SparseAttentionSpec> sparse;
   std::optional<NativeSparseSpec> native_sparse;
@@ -228,6 +230,9 @@ struct ModelSpec {
         "chunked_window", chunked_window,
         "The window does not slide: a sequence is cut into pieces of `window` tokens that do "
         "not attend to each other (Llama 4).");
+    v.optional("full_attention", full_attention,
+               "Heads of the layers without the window, where they are of their own; needs "
+               "'window_period'.");
     v.optional("latent", latent, "Ranks of multi-latent attention.");
     v.optional("sparse", sparse,
                "Sparse attention over compressed keys that an indexer chooses; needs 'latent'.");

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "sim/workload/attention/attention_heads.h"
 #include "sim/workload/closed_form.h"
 #include "sim/workload/trained/trained_parameters.h"
 
@@ -51,10 +52,12 @@ RankShape rank_shape(const ModelSpec& model,
   shape.tokens = shape.sequence * shape.micro_batch;
   shape.split_tokens = shape.gathers ? shape.tokens / t : shape.tokens;
   shape.hidden = model.hidden;
-  shape.heads = model.heads / t;
-  shape.key_value_heads = std::max(1, model.key_value_heads / t);
-  shape.head_dim = model.head_dim;
-  shape.value_dim = model.head_dim;
+  const AttentionHeads heads = attention_heads(model, kind);
+  shape.heads = heads.query / t;
+  shape.key_value_heads = std::max(1, heads.key_value / t);
+  shape.key_projections = heads.projections;
+  shape.head_dim = heads.dim;
+  shape.value_dim = heads.dim;
   if (model.latent) {
     set_latent(*model.latent, shape);
   }

@@ -78,6 +78,7 @@ struct RankShape {
   /// the compressed form.
   std::optional<SparseShape> sparse;
   std::optional<NativeShape> native;  ///< native sparse attention
+  int key_projections = 2;    ///< products that make keys and values; 1: values are the keys
   std::int64_t key_sets = 1;  ///< keys and values of a head: native sparse attention has three
 
   [[nodiscard]] bool latent() const { return key_rank > 0; }
@@ -91,7 +92,7 @@ struct RankShape {
     if (native) {
       return native_columns(heads, key_value_heads, head_dim, value_dim);
     }
-    return ((attention_gate ? 2 : 1) * heads + 2 * key_value_heads) * head_dim;
+    return ((attention_gate ? 2 : 1) * heads + key_projections * key_value_heads) * head_dim;
   }
   [[nodiscard]] std::int64_t mlp_in_width(bool gated) const { return gated ? 2 * ffn : ffn; }
   /// Attention of this rank's queries with this rank's keys.

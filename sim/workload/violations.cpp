@@ -182,6 +182,32 @@ void check_routing(Violations& out, const ExpertsSpec& moe) {
   }
 }
 
+/// Numbers of key and value heads that layers of a model have.
+std::vector<int> key_value_heads(const ModelSpec& model) {
+  std::vector<int> heads{model.key_value_heads};
+  if (model.full_attention) {
+    heads.push_back(model.full_attention->key_value_heads);
+  }
+  return heads;
+}
+
+/// Query heads share those of keys and values evenly, and tensor ranks hold whole ones or share
+/// one.
+void check_key_heads(Violations& out, const ModelSpec& model, int tensor) {
+  for (const int heads : key_value_heads(model)) {
+    if (heads % tensor != 0 && tensor % heads != 0) {
+      add(out, "parallelism.tensor",
+          fmt::format("{} key-value heads and {} tensor-parallel ranks do not divide each other",
+                      heads, tensor));
+    }
+    if (model.heads % heads != 0) {
+      add(out, "model.key_value_heads",
+          fmt::format("{} attention heads do not divide over {} key-value heads", model.heads,
+                      heads));
+    }
+  }
+}
+
 /// All-to-all gives each context rank whole heads.
 void check_exchanged_heads(Violations& out,
                            const ModelSpec& model,
@@ -195,12 +221,14 @@ void check_exchanged_heads(Violations& out,
                     "context_kind ring or all-gather",
                     model.heads, t, c, ranks));
   }
-  const int held = std::max(1, model.key_value_heads / t);
-  if (held % c != 0 && c % held != 0) {
-    add(out, "parallelism.context",
-        fmt::format("{} key-value heads of a tensor rank and context {} do not divide each other; "
-                    "choose context_kind ring or all-gather",
-                    held, c));
+  for (const int heads : key_value_heads(model)) {
+    const int held = std::max(1, heads / t);
+    if (held % c != 0 && c % held != 0) {
+      add(out, "parallelism.context",
+          fmt::format("{} key-value heads of a tensor rank and context {} do not divide each "
+                      "other; choose context_kind ring or all-gather",
+                      held, c));
+    }
   }
 }
 
@@ -308,6 +336,18 @@ void check_block(Violations& out, const ModelSpec& model) {
   if (model.chunked_window && model.window == 0) {
     add(out, "model.chunked_window",
         fmt::format("chunked_window of model '{}' needs 'window'", model.name));
+  }
+  if (model.full_attention && (model.window == 0 || model.window_period <= 1)) {
+    add(out, "model.full_attention",
+        fmt::format("full_attention of model '{}' is what layers without the window have beside "
+                    "others with it: set 'window' and 'window_period', or leave it out",
+                    model.name));
+  }
+  if (model.full_attention && (model.latent || model.native_sparse)) {
+    add(out, "model.full_attention",
+        fmt::format("full_attention of model '{}' beside latent or native sparse attention is not "
+                    "simulated",
+                    model.name));
   }
 }
 
@@ -460,11 +500,7 @@ Violations violations(const ModelSpec& model,
     check_degree(out, "parallelism.tensor", model.heads, t, "attention heads");
   }
   check_degree(out, "parallelism.tensor", model.ffn, t, "MLP columns");
-  if (model.key_value_heads % t != 0 && t % model.key_value_heads != 0) {
-    add(out, "parallelism.tensor",
-        fmt::format("{} key-value heads and {} tensor-parallel ranks do not divide each other",
-                    model.key_value_heads, t));
-  }
+  check_key_heads(out, model, t);
   if (parallelism.sequence && t > 1) {
     check_degree(out, "training.sequence_length", training.sequence_length / parallelism.context, t,
                  "tokens of a sequence");
@@ -473,11 +509,6 @@ Violations violations(const ModelSpec& model,
   std::ranges::move(expert_problems(model, parallelism, data_parallel), std::back_inserter(out));
   if (auto problem = shard_problem(parallelism, data_parallel)) {
     out.push_back(std::move(*problem));
-  }
-  if (model.heads % model.key_value_heads != 0) {
-    add(out, "model.key_value_heads",
-        fmt::format("{} attention heads do not divide over {} key-value heads", model.heads,
-                    model.key_value_heads));
   }
   const ScheduleKind schedule = effective_schedule(parallelism);
   std::ranges::move(

@@ -15,31 +15,31 @@ namespace {
 using core::Bytes;
 using core::Seconds;
 
-TrialResult trial_of(const JobModel& model) { return run_trial(model, JobTicks(model), 0); }
+TrialResult first_trial_of(const JobModel& model) { return run_trial(model, JobTicks(model), 0); }
 
 // Staging comes between the spare and the restart: the wall clock grows by it, and it is a load.
 TEST(Restaging, CostsWhatTheSpareReadsFirst) {
   JobModel model = small_job();
   model.spare_nodes = 3;
   model.hazards = {fault_at("node", 250)};
-  const TrialResult plain = trial_of(model);
+  const TrialResult plain = first_trial_of(model);
   model.recovery.refill = Seconds(40);
-  const TrialResult filled = trial_of(model);
+  const TrialResult filled = first_trial_of(model);
   EXPECT_EQ(filled.wall, plain.wall + ticks(40));
   EXPECT_EQ(filled[Account::load], plain[Account::load] + ticks(40));
   model.recovery.moves = 1;
   model.recovery.restaging = Seconds(100);
-  EXPECT_EQ(trial_of(model).wall, plain.wall + ticks(140));
+  EXPECT_EQ(first_trial_of(model).wall, plain.wall + ticks(140));
 }
 
 TEST(Restaging, IsSparedWhereNoNodeIsLost) {
   JobModel model = small_job();
   model.hazards = {fault_at("software", 250, 0)};
-  const TrialResult plain = trial_of(model);
+  const TrialResult plain = first_trial_of(model);
   model.recovery.refill = Seconds(40);
   model.recovery.moves = 1;
   model.recovery.restaging = Seconds(100);
-  EXPECT_EQ(trial_of(model).wall, plain.wall);
+  EXPECT_EQ(first_trial_of(model).wall, plain.wall);
 }
 
 // 40 trials of 1,000 lost nodes each, a quarter of which move the job: a share of 0.25 with a
@@ -56,7 +56,7 @@ TEST(Restaging, HappensAsOftenAsTheChanceSays) {
   for (int i = 1; i <= kFailures; ++i) {
     model.hazards[0].recorded.push_back({Seconds(1000.0 * i), {}});
   }
-  const TrialResult plain = trial_of(model);
+  const TrialResult plain = first_trial_of(model);
   model.recovery.moves = 0.25;
   model.recovery.restaging = Seconds(10);
   const JobTicks in_ticks(model);

@@ -20,7 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 
 /// The complaint about one file, by the format in its name; empty if it was read.
-std::string complaint(const fs::path& path) {
+std::string complaint_about(const fs::path& path) {
   const std::string file = path.filename().string();
   const auto is = [&](const char* format) { return file.find(format) != std::string::npos; };
   try {
@@ -63,7 +63,7 @@ TEST(Malformed, EveryBrokenFileIsRefusedToTheLetter) {
   const auto paths = cases();
   EXPECT_GE(paths.size(), 10U);
   for (const auto& path : paths) {
-    const std::string said = complaint(path);
+    const std::string said = complaint_about(path);
     EXPECT_FALSE(said.empty()) << path << " was accepted";
     const std::string golden = path.string() + ".txt";
     if (update) {

@@ -420,6 +420,43 @@ TEST(HuggingFaceFamilies, PositionsAndDropoutAreRead) {
   EXPECT_EQ(gpt2.dropout, true);
 }
 
+// Gemma 4 31B and 26B-A4B as published: one layer in six attends to all tokens, with heads twice as
+// wide, fewer of keys, and values that are the keys. Parameters by hand, norms aside (h hidden,
+// a query heads, 256 and 512 wide; w with the window, f without):
+//     w = h 256 (2a + 2k),  f = h 512 (2a + g),  MLP 3 h ffn,  embedding 262,144 h
+TEST(HuggingFaceFamilies, LayersWithoutTheWindowHaveHeadsOfTheirOwn) {
+  const std::string both = R"(, "head_dim": 256, "global_head_dim": 512, "sliding_window": 1024,
+      "attention_k_eq_v": true, "hidden_size_per_layer_input": 0, "num_kv_shared_layers": 0)";
+  const ModelSpec dense = read_keys(shape("gemma4_text", 60, 5376, 32, 16, 21504, 262144) + both +
+                                    R"(, "num_global_key_value_heads": 4)");
+  EXPECT_EQ(dense.window_period, 6);
+  EXPECT_EQ(dense.full_attention, (workload::FullAttentionSpec{4, 512, true}));
+  const double h = 5376;
+  const double whole =
+      50 * h * 256 * (64 + 32) + 10 * h * 512 * (64 + 4) + 60 * 3 * h * 21504 + 262144 * h;
+  EXPECT_NEAR(workload::count_parameters(dense).total() / whole, 1, 1e-4);
+  EXPECT_NEAR(whole / 30.7e9, 1, 0.002);  // its model card
+  const ModelSpec mixture =
+      read_keys(shape("gemma4_text", 30, 2816, 16, 8, 2112, 262144) + both +
+                R"(, "num_global_key_value_heads": 2, "enable_moe_block": true, "num_experts": 128,
+      "top_k_experts": 8, "moe_intermediate_size": 704)");
+  ASSERT_TRUE(mixture.moe.has_value());
+  EXPECT_EQ(mixture.moe->shared_experts, 3);  // 2,112 columns beside experts of 704
+  EXPECT_NEAR(billions(mixture), 25.2, 0.05);
+}
+
+TEST(HuggingFaceFamilies, WhatGemma4sSmallModelsAddIsRefused) {
+  const std::string small = shape("gemma4_text", 35, 1536, 8, 1, 6144, 262144) +
+                            R"(, "head_dim": 256, "sliding_window": 512)";
+  EXPECT_THAT(message_of_keys(small), HasSubstr("embeddings that every layer adds"));
+  EXPECT_THAT(message_of_keys(small + R"(, "hidden_size_per_layer_input": 0,
+      "use_double_wide_mlp": true)"),
+              HasSubstr("MLPs of twice the width"));
+  EXPECT_THAT(message_of_keys(small + R"(, "hidden_size_per_layer_input": 0,
+      "num_kv_shared_layers": 20)"),
+              HasSubstr("share keys and values"));
+}
+
 TEST(HuggingFaceFamilies, WindowsFollowTheFamilysPattern) {
   const ModelSpec gemma2 = read_keys(shape("gemma2", 42, 3584, 16, 8, 14336, 256000) +
                                      R"(, "head_dim": 256, "sliding_window": 4096)");
@@ -430,6 +467,7 @@ TEST(HuggingFaceFamilies, WindowsFollowTheFamilysPattern) {
                                      R"(, "head_dim": 256, "sliding_window": 512)");
   EXPECT_EQ(gemma3.window_period, 6);
   EXPECT_TRUE(gemma3.query_key_norm);
+  EXPECT_FALSE(gemma3.full_attention.has_value());
   const ModelSpec llama4 = read_keys(
       shape("llama4_text", 8, 640, 5, 1, 128, 1000) +
       R"(, "num_local_experts": 4, "num_experts_per_tok": 1, "attention_chunk_size": 8192)");

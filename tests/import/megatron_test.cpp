@@ -16,7 +16,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 
 /// A model and layout that every test below changes a little.
-const std::string kSmall =
+const std::string kSmallScript =
     "--num-layers 8 --hidden-size 1024 --num-attention-heads 16 --seq-length 2048 --vocab-size "
     "32000\n"
     "--max-position-embeddings 2048 --micro-batch-size 1 --global-batch-size 64 --bf16 --nnodes 4\n"
@@ -133,7 +133,7 @@ TEST(MegatronArguments, OfAHybridKeepItsDenseLayersAndItsStages) {
   EXPECT_EQ(run.parallelism.first_stage_layers, 4);
   EXPECT_EQ(run.parallelism.last_stage_layers, 2);
   const LaunchRun mixers =
-      read_flags(kSmall + "--hybrid-override-pattern 'M-M-M-M-' --disable-bias-linear").run;
+      read_flags(kSmallScript + "--hybrid-override-pattern 'M-M-M-M-' --disable-bias-linear").run;
   EXPECT_EQ(mixers.model.mixer->heads, 2 * 1024 / 64);
 }
 
@@ -149,7 +149,7 @@ TEST(MegatronArguments, OfAHybridAreLaidOverTheModelThatIsNamed) {
 }
 
 TEST(MegatronArguments, OfAHybridWithoutItsLayersAreRefused) {
-  const std::string small = kSmall + "--disable-bias-linear ";
+  const std::string small = kSmallScript + "--disable-bias-linear ";
   EXPECT_THAT(refusal(small + "--is-hybrid-model"),
               HasSubstr("'is-hybrid-model' belongs to a hybrid of Mamba-2 and attention, and no "
                         "'hybrid-layer-pattern' says which layer is what; write it as in M-M-M*-, "
@@ -192,7 +192,7 @@ TEST(MegatronArguments, OfAHybridAreWrittenAndReadAgain) {
 // layers from 1, and its offset is the first of the periods.
 TEST(MegatronArguments, OfChosenKeysAreReadAndWritten) {
   const std::string chosen =
-      kSmall +
+      kSmallScript +
       "--multi-latent-attention --q-lora-rank 512 --kv-lora-rank 256 --qk-head-dim 64 "
       "--qk-pos-emb-head-dim 32 --v-head-dim 64 --experimental-attention-variant dsa "
       "--dsa-indexer-n-heads 16 --dsa-indexer-head-dim 64 --dsa-indexer-topk 1024 ";
@@ -208,13 +208,13 @@ TEST(MegatronArguments, OfChosenKeysAreReadAndWritten) {
       launch_text(LaunchSyntax::shell, write_launch(megatron_table(), run), {});
   EXPECT_THAT(text, HasSubstr("--dsa-indexer-skip-topk-offset 3"));
   EXPECT_EQ(read_flags(text).run.model, run.model) << text;
-  EXPECT_THAT(refusal(kSmall + "--experimental-attention-variant dsa --dsa-indexer-topk 9"),
+  EXPECT_THAT(refusal(kSmallScript + "--experimental-attention-variant dsa --dsa-indexer-topk 9"),
               HasSubstr("needs 'dsa-indexer-n-heads', which is not set"));
 }
 
 TEST(MegatronArguments, OfGatedDeltaNetworksAreReadAndWritten) {
   using L = workload::LayerContent;
-  const std::string delta = kSmall +
+  const std::string delta = kSmallScript +
                             "--disable-bias-linear --position-embedding-type rope "
                             "--attention-output-gate --experimental-attention-variant ";
   for (const char* layers : {"gdn --linear-attention-freq 4",
@@ -244,7 +244,7 @@ TEST(MegatronArguments, OfGatedDeltaNetworksAreReadAndWritten) {
 }
 
 TEST(MegatronArguments, HaveTheFrameworksDefaults) {
-  const LaunchRun run = read_flags(kSmall).run;
+  const LaunchRun run = read_flags(kSmallScript).run;
   EXPECT_EQ(run.model.ffn, 4096);
   EXPECT_EQ(run.model.learned_positions, 2048);
   EXPECT_TRUE(run.model.biases && run.model.tied_embeddings && !run.model.gated_mlp);
@@ -252,15 +252,17 @@ TEST(MegatronArguments, HaveTheFrameworksDefaults) {
   EXPECT_EQ(run.parallelism.sharding, workload::Sharding::zero0);
   EXPECT_EQ(run.training.framework.gradient_bytes, 4);
   EXPECT_FALSE(run.training.framework.data_overlap);
-  EXPECT_EQ(read_flags(kSmall + "--swiglu").run.model.ffn, 2688);  // int(4096 x 2 / 3 / 64) x 64
-  EXPECT_EQ(read_flags(kSmall + "--tensor-model-parallel-size 16").run.model.vocabulary, 32768);
-  EXPECT_EQ(read_flags("--fp16 " + kSmall.substr(0, kSmall.find("--bf16")) + "--nnodes 1")
+  EXPECT_EQ(read_flags(kSmallScript + "--swiglu").run.model.ffn,
+            2688);  // int(4096 x 2 / 3 / 64) x 64
+  EXPECT_EQ(read_flags(kSmallScript + "--tensor-model-parallel-size 16").run.model.vocabulary,
+            32768);
+  EXPECT_EQ(read_flags("--fp16 " + kSmallScript.substr(0, kSmall.find("--bf16")) + "--nnodes 1")
                 .run.training.framework.gradient_bytes,
             2);
 }
 
 TEST(MegatronArguments, SayWhetherWeightsAreGatheredBesideTheForwardPass) {
-  const std::string sharded = kSmall + "--use-distributed-optimizer --overlap-grad-reduce ";
+  const std::string sharded = kSmallScript + "--use-distributed-optimizer --overlap-grad-reduce ";
   EXPECT_TRUE(read_flags(sharded).run.training.framework.data_overlap);
   EXPECT_FALSE(read_flags(sharded).run.training.framework.gather_overlap);
   EXPECT_THAT(read_flags(sharded).not_modelled, IsEmpty());
@@ -268,7 +270,7 @@ TEST(MegatronArguments, SayWhetherWeightsAreGatheredBesideTheForwardPass) {
 }
 
 TEST(MegatronArguments, SayWhichExpertsLayersHave) {
-  const std::string moe = kSmall + "--num-experts 8 --moe-ffn-hidden-size 512 ";
+  const std::string moe = kSmallScript + "--num-experts 8 --moe-ffn-hidden-size 512 ";
   EXPECT_EQ(
       read_flags(moe + "--moe-layer-freq '([0]*3+[1]*5)'").run.model.moe->leading_dense_layers, 3);
   EXPECT_EQ(read_flags(moe + "--moe-layer-freq '[0,1]*4'").run.model.moe->period, 2);
@@ -280,13 +282,13 @@ TEST(MegatronArguments, SayWhichExpertsLayersHave) {
   EXPECT_THAT(refusal(moe + "--moe-layer-freq '[1,0]*4'"), HasSubstr("this list is neither"));
   EXPECT_THAT(refusal(moe + "--moe-shared-expert-intermediate-size 700"),
               HasSubstr("no multiple of an expert's 512"));
-  EXPECT_THAT(refusal(kSmall + "--moe-router-topk 2"),
+  EXPECT_THAT(refusal(kSmallScript + "--moe-router-topk 2"),
               HasSubstr("run.sh:4:1: 'moe-router-topk' has nothing that it applies to"));
 }
 
 TEST(MegatronArguments, SayWhatIsRecomputed) {
   const auto layout = [](const std::string& more) {
-    return read_flags(kSmall + more).run.parallelism;
+    return read_flags(kSmallScript + more).run.parallelism;
   };
   const std::string full = "--recompute-granularity full --pipeline-model-parallel-size 2 ";
   EXPECT_EQ(layout(full + "--recompute-method uniform --recompute-num-layers 1").recompute_period,
@@ -297,13 +299,13 @@ TEST(MegatronArguments, SayWhatIsRecomputed) {
   EXPECT_THAT(
       layout("--recompute-granularity selective --recompute-modules mlp layernorm").recompute_parts,
       ElementsAre(workload::RecomputePart::norms, workload::RecomputePart::mlp));
-  EXPECT_THAT(refusal(kSmall + "--recompute-granularity half"),
+  EXPECT_THAT(refusal(kSmallScript + "--recompute-granularity half"),
               HasSubstr("it is full or selective"));
 }
 
 /// A dense model of 8 layers on two stages, which recomputes these parts.
 LaunchRun recomputing(std::vector<workload::RecomputePart> parts) {
-  LaunchRun run = read_flags(kSmall + "--pipeline-model-parallel-size 2").run;
+  LaunchRun run = read_flags(kSmallScript + "--pipeline-model-parallel-size 2").run;
   run.parallelism.recompute = workload::Recompute::selective;
   run.parallelism.recompute_parts = std::move(parts);
   return run;
@@ -364,7 +366,7 @@ TEST(MegatronArguments, SayHowManyLayersOfEachChunkRecompute) {
   run = normalised(run);
   EXPECT_EQ(written(run, "recompute-num-layers"), "2");
   const std::string uneven =
-      kSmall +
+      kSmallScript +
       "--pipeline-model-parallel-size 2 --pipeline-model-parallel-layout 'Et|t*3|t*3|tL' "
       "--recompute-granularity full --recompute-method block --recompute-num-layers 2";
   EXPECT_THAT(read_flags(uneven).run.parallelism.chunk_recompute, ElementsAre(1, 2, 2, 1));
@@ -380,7 +382,7 @@ TEST(MegatronArguments, SayHowManyLayersOfEachChunkRecompute) {
 
 TEST(MegatronArguments, SayHowNarrowTheProductsAre) {
   const auto recipe = [](const std::string& more) {
-    return read_flags(kSmall + more).run.training;
+    return read_flags(kSmallScript + more).run.training;
   };
   EXPECT_EQ(recipe("--fp8-format hybrid").precision, core::Precision::fp8);
   EXPECT_EQ(recipe("--fp8-format hybrid").framework.scaling, workload::Scaling::delayed);
@@ -388,11 +390,11 @@ TEST(MegatronArguments, SayHowNarrowTheProductsAre) {
             workload::Scaling::block);
   EXPECT_EQ(recipe("--fp8-format e4m3 --fp8-recipe mxfp8").precision, core::Precision::mxfp8);
   EXPECT_EQ(recipe("--fp4-format e2m1 --fp4-recipe nvfp4").precision, core::Precision::nvfp4);
-  EXPECT_THAT(refusal(kSmall + "--fp16"), HasSubstr("both --bf16 and --fp16 are set"));
+  EXPECT_THAT(refusal(kSmallScript + "--fp16"), HasSubstr("both --bf16 and --fp16 are set"));
 }
 
 TEST(MegatronArguments, ThatAreWrongAreRefusedTogetherAtTheirLines) {
-  const std::string text = refusal(kSmall +
+  const std::string text = refusal(kSmallScript +
                                    "--tensor-model-parallel-size two\n--context-parallel-size 0\n"
                                    "--pipeline-model-parallel-size $PP\n--swiglu maybe\n");
   EXPECT_THAT(text,
@@ -401,12 +403,12 @@ TEST(MegatronArguments, ThatAreWrongAreRefusedTogetherAtTheirLines) {
   EXPECT_THAT(text, HasSubstr("run.sh:5:1: 'context-parallel-size' is '0'"));
   EXPECT_THAT(text, HasSubstr("run.sh:6:1: '$PP' is not set in this file; write its value above"));
   EXPECT_THAT(text, HasSubstr("run.sh:7:1: 'swiglu' is 'maybe'; it is true or false"));
-  EXPECT_THAT(refusal(kSmall + "--num-layers-per-virtual-pipeline-stage 3"),
+  EXPECT_THAT(refusal(kSmallScript + "--num-layers-per-virtual-pipeline-stage 3"),
               HasSubstr("8 layers over 1 stages do not divide into chunks of 3 layers"));
 }
 
 TEST(MegatronArguments, SetTwiceCountAsTheLast) {
-  const LaunchImport found = read_flags(kSmall + "--seq-length 4096");
+  const LaunchImport found = read_flags(kSmallScript + "--seq-length 4096");
   EXPECT_EQ(found.run.training.sequence_length, 4096);
   EXPECT_THAT(found.remarks,
               ElementsAre("line 1: seq-length 2048 is set again in line 4; the last one counts"));

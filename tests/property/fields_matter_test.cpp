@@ -265,6 +265,10 @@ void add_taught(std::vector<Base>& list) {
                     std::vector<std::string>{teacher(
                         "native_sparse: {compressed_block: 32, stride: 16, selected_block: 64, "
                         "selected_blocks: 8, window: 256, value_dim: 96}")});
+  list.emplace_back("taught.yaml",
+                    std::vector<std::string>{
+                        teacher("window: 1024, window_period: 2, full_attention: "
+                                "{key_value_heads: 4, head_dim: 192, shared_values: true}")});
   for (const char* padded : {"true", "false"}) {
     list.emplace_back(
         "mixture.yaml",

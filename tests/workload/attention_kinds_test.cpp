@@ -101,6 +101,76 @@ TEST(SlidingWindow, RunsAKernelOfShorterSequencesWithTheSamePairs) {
   EXPECT_DOUBLE_EQ(kernel.work.si(), 4.0 * 8192 * 960 * 32 * 128);
 }
 
+/// Layers with a window of 1,024 tokens and, every third, without, whose 32 query heads are 256
+/// wide and share 4 of keys, which are values too; with it 128 wide, sharing 8.
+ModelSpec own_heads() {
+  ModelSpec model = llama_8b();
+  model.layers = 6;
+  model.window = 1024;
+  model.window_period = 3;
+  model.full_attention = FullAttentionSpec{4, 256, true};
+  return model;
+}
+
+TEST(FullAttention, WorksAsTheClosedFormSays) {
+  for (const bool shared : {true, false}) {
+    ModelSpec model = own_heads();
+    model.full_attention->shared_values = shared;
+    const StepGraph graph = build_step_graph(model, recipe(8192, 8), split(2, 1), 1, 8);
+    EXPECT_NEAR(2 * matrix_work(graph) / expected_work(model, 8192, 8), 1, 1e-9) << shared;
+  }
+  // 2 FLOP a matrix element: 4 layers h 128 (2 x 32 + 2 x 8), 2 layers h 256 (2 x 32 + 1 x 4); core
+  // 4 x 32 x 128 x 960 keys of the window, 4 x 32 x 256 x 4096 of all.
+  const ForwardFlops forward = forward_flops_per_token(own_heads(), 8192);
+  EXPECT_DOUBLE_EQ(forward.projections.si(),
+                   2 * 4096.0 * (4 * 128 * (64 + 16) + 2 * 256 * (64 + 4)));
+  EXPECT_DOUBLE_EQ(forward.attention_core.si(), 4 * 32.0 * (4 * 128 * 960 + 2 * 256 * 4096));
+}
+
+TEST(FullAttention, TensorRanksHoldTheModelOnceButForCopiedKeys) {
+  const ModelSpec model = own_heads();
+  const double norms = 6 * 2 * 4096.0 + 4096;
+  for (const int t : {1, 2, 4, 8}) {
+    const ParallelismSpec parallelism = split(t, 1);
+    const RankParameters rank =
+        stage_parameters_per_rank(model, parallelism, StageLayout(model, parallelism), 0);
+    // With 8 ranks the 4 key heads of 2 layers are each on two.
+    const double copied = t > 4 ? 2 * 4096.0 * 4 * 256 : 0;
+    EXPECT_NEAR(t * rank.total(), count_parameters(model).total() + (t - 1) * norms + copied, 1)
+        << t;
+  }
+}
+
+TEST(FullAttention, KernelsHaveTheHeadsOfTheirLayer) {
+  LayerKind windowed;
+  windowed.windowed = true;
+  const RankShape with = rank_shape(own_heads(), recipe(8192, 8), split(2, 1), windowed);
+  const RankShape without = rank_shape(own_heads(), recipe(8192, 8), split(2, 1));
+  EXPECT_EQ(with.key_value_heads, 4);
+  EXPECT_EQ(with.qkv_width(), (16 + 2 * 4) * 128);
+  const core::Kernel kernel = flash_forward(without, without.own_attention());
+  EXPECT_EQ(kernel.head_dim, 256);
+  EXPECT_EQ(kernel.key_value_heads, 2);
+  EXPECT_EQ(without.qkv_width(), (16 + 2) * 256);
+  // Keys and values are two arrays all the same: norms and rotation set them apart.
+  EXPECT_EQ(without.key_elements(), without.value_elements());
+}
+
+TEST(FullAttention, IsRefusedWhereItMeansNothing) {
+  ModelSpec model = own_heads();
+  model.window_period = 1;
+  EXPECT_EQ(texts(unsupported(model, recipe(8192, 8), split(1, 1))),
+            (std::vector<std::string>{
+                "full_attention of model 'Llama 3.1 8B' is what layers without the window have "
+                "beside others with it: set 'window' and 'window_period', or leave it out"}));
+  model = own_heads();
+  model.full_attention->key_value_heads = 6;
+  EXPECT_EQ(texts(violations(model, recipe(8192, 8), split(4, 1), 1, 8)),
+            (std::vector<std::string>{
+                "6 key-value heads and 4 tensor-parallel ranks do not divide each other",
+                "32 attention heads do not divide over 6 key-value heads"}));
+}
+
 TEST(Documents, AttendOnlyWithinThemselves) {
   // Half of the documents 2048 tokens, half 6144: mean keys = (2048^2 + 6144^2) / (2 (2048 +
   // 6144)).

@@ -97,6 +97,32 @@ void read_gpt_oss(JsonObject& json, ModelSpec& model) {
   model.scaled_rotary = json.is_word(kScaling) && json.word(kScaling) == "yarn";
 }
 
+/// An MLP for every token beside the experts, of so many times their width.
+void read_gemma4(JsonObject& json, ModelSpec& model) {
+  read_shape(json, model, true);
+  read_head_dim(json, model);
+  set_attention_kind(model);
+  read_periodic_window(json, model, 6);
+  read_full_attention(json, model);
+  model.norms = 4;
+  model.query_key_norm = true;
+  if (json.whole_or("hidden_size_per_layer_input", 256, 0) > 0) {
+    json.complain("hidden_size_per_layer_input",
+                  "embeddings that every layer adds ('hidden_size_per_layer_input') are not "
+                  "modelled");
+  }
+  if (json.flag_or("use_double_wide_mlp", false)) {
+    json.complain("use_double_wide_mlp",
+                  "layers with MLPs of twice the width ('use_double_wide_mlp') are not modelled");
+  }
+  if (!json.flag_or("enable_moe_block", false)) {
+    model.ffn = json.whole("intermediate_size");
+    return;
+  }
+  read_experts(json, model, {"num_experts", "moe_intermediate_size", "top_k_experts"});
+  read_shared_width(json, model, "intermediate_size");
+}
+
 void read_olmoe(JsonObject& json, ModelSpec& model) {
   read_shape(json, model);
   read_grouped_attention(json, model);
@@ -340,6 +366,7 @@ constexpr std::array kExpertFamilies{Family{"mixtral", read_mixtral},
                                      Family{"gpt_oss", read_gpt_oss},
                                      Family{"granitemoe", read_granite_experts},
                                      Family{"granitemoeshared", read_granite_experts},
+                                     Family{"gemma4_text", read_gemma4},
                                      Family{"olmoe", read_olmoe},
                                      Family{"qwen2_moe", read_qwen2_experts},
                                      Family{"qwen3_moe", read_qwen3_experts},

@@ -104,6 +104,19 @@ void read_periodic_window(JsonObject& json, ModelSpec& model, int period) {
   }
 }
 
+void read_full_attention(JsonObject& json, ModelSpec& model) {
+  const bool shared = json.flag_or("attention_k_eq_v", false);
+  const int own = json.whole_or("num_global_key_value_heads", model.key_value_heads);
+  workload::FullAttentionSpec full;
+  full.head_dim = json.whole_or("global_head_dim", 512);
+  // The key counts where keys are values too, and nowhere else.
+  full.key_value_heads = shared ? own : model.key_value_heads;
+  full.shared_values = shared;
+  if (model.window > 0 && model.window_period > 1) {
+    model.full_attention = full;
+  }
+}
+
 void set_attention_kind(ModelSpec& model) {
   model.attention = model.key_value_heads == model.heads ? AttentionKind::multi_head
                                                          : AttentionKind::grouped_query;

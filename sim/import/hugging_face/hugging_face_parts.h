@@ -69,6 +69,8 @@ void read_window(JsonObject& json, workload::ModelSpec& model);
 void read_periodic_window(JsonObject& json, workload::ModelSpec& model, int period);
 /// Width of a head, kind of attention, window.
 void read_grouped_attention(JsonObject& json, workload::ModelSpec& model);
+/// Heads of the layers without the window, where they are of their own (Gemma 4).
+void read_full_attention(JsonObject& json, workload::ModelSpec& model);
 /// The kind that key-value heads tell.
 void set_attention_kind(workload::ModelSpec& model);
 /// Dropout where any of these rates is above zero; `fallback` is the class's default of the rates.

@@ -39,6 +39,7 @@ constexpr std::array kForeignModels{
     Foreign{"llama4", kVision},
     Foreign{"gemma3", kVision},
     Foreign{"gemma3n", kVision},
+    Foreign{"gemma4", kVision},
     Foreign{"paligemma", kVision},
     Foreign{"qwen3_5", kVision},
     Foreign{"qwen3_5_moe", kVision},
@@ -96,12 +97,6 @@ constexpr std::array kForeignParts{
     Foreign{"minimax_m3", "blocks of keys that an indexer beside grouped-query attention chooses"},
     Foreign{"minimax_m3_vl",
             "blocks of keys that an indexer beside grouped-query attention chooses"},
-    Foreign{"gemma4",
-            "other heads in the layers that attend to all tokens ('global_head_dim'), whose keys "
-            "are their values too ('attention_k_eq_v'), and an MLP beside its experts"},
-    Foreign{"gemma4_text",
-            "other heads in the layers that attend to all tokens ('global_head_dim'), whose keys "
-            "are their values too ('attention_k_eq_v'), and an MLP beside its experts"},
     Foreign{"mimo_v2_flash",
             "values narrower than keys ('v_head_dim') and other heads in the layers with a window "
             "('swa_num_key_value_heads')"},

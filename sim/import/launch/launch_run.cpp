@@ -25,6 +25,7 @@ void normalise_model(workload::ModelSpec& model) {
   if (model.window == 0) {
     model.window_period = 1;
     model.chunked_window = false;
+    model.full_attention.reset();
   }
   const auto& pattern = model.layer_pattern;
   const bool dense = std::ranges::find(pattern, workload::LayerContent::mlp_only) != pattern.end();

@@ -86,11 +86,13 @@ void check_narrowing(const Scenario& s, Complaints& complaints) {
                    t, by_gpu ? "GPU" : "node", t > 1 ? "'eviction: gpu' or " : "");
   }
   const bool dense = !model.moe && !model.mixer && !model.vision && !model.adapters &&
-                     !model.frozen && !model.latent && !s.training.distillation;
+                     !model.frozen && !model.latent && !model.full_attention &&
+                     !s.training.distillation;
   if (!dense) {
     complaints.add(kKey,
                    "'broken_replica: narrows' is modelled for dense decoders with multi-head or "
-                   "grouped-query attention (no experts, mixers, latent attention, encoders, "
+                   "grouped-query attention (no experts, mixers, latent attention, "
+                   "'full_attention', encoders, "
                    "adapters, frozen parts or teachers); write 'leaves'");
   }
 }

@@ -6,6 +6,7 @@
 #include <map>
 #include <utility>
 
+#include "sim/workload/attention/attention_heads.h"
 #include "sim/workload/blocks/kernels.h"
 #include "sim/workload/closed_form.h"
 #include "sim/workload/expert_shape.h"
@@ -70,9 +71,9 @@ void add_native(MatrixList& list, const ModelSpec& model, int t) {
   }
 }
 
-void add_attention(MatrixList& list, const ModelSpec& model, int t, bool indexer) {
+void add_attention(MatrixList& list, const ModelSpec& model, int t, const LayerKind& kind) {
   if (model.latent) {
-    add_latent(list, model, t, indexer);
+    add_latent(list, model, t, !kind.reuses);
     return;
   }
   if (model.native_sparse) {
@@ -80,10 +81,11 @@ void add_attention(MatrixList& list, const ModelSpec& model, int t, bool indexer
     return;
   }
   const std::int64_t h = model.hidden;
-  const std::int64_t query = std::int64_t{model.heads / t} * model.head_dim;
-  const std::int64_t key = std::int64_t{std::max(1, model.key_value_heads / t)} * model.head_dim;
+  const AttentionHeads heads = attention_heads(model, kind);
+  const std::int64_t query = std::int64_t{heads.query / t} * heads.dim;
+  const std::int64_t key = std::int64_t{std::max(1, heads.key_value / t)} * heads.dim;
   list.add((model.attention_gate ? 2 : 1) * query, h);
-  list.add(key, h, 2);
+  list.add(key, h, heads.projections);
   list.add(h, query);
 }
 
@@ -131,7 +133,7 @@ std::vector<OwnedMatrices> layer_matrices(const ModelSpec& model,
   const int t = parallelism.tensor;
   MatrixList list;
   if (kind.attends()) {
-    add_attention(list, model, t, !kind.reuses);
+    add_attention(list, model, t, kind);
   }
   if (kind.mixes() && model.mixer) {
     add_mixer(list, model, t);

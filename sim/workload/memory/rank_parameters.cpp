@@ -4,6 +4,7 @@
 #include <cmath>
 #include <optional>
 
+#include "sim/workload/attention/attention_heads.h"
 #include "sim/workload/closed_form.h"
 #include "sim/workload/constants.h"
 #include "sim/workload/expert_shape.h"
@@ -28,7 +29,7 @@ double table_per_rank(const ModelSpec& model, const ParallelismSpec& parallelism
 }
 
 /// Matrices of attention that are split over the tensor group, and the biases of columns.
-double attention_per_rank(const ModelSpec& model, int tensor) {
+double attention_per_rank(const ModelSpec& model, const LayerKind& kind, int tensor) {
   const double h = model.hidden;
   if (model.latent) {
     const LatentAttentionSpec& latent = *model.latent;
@@ -48,11 +49,12 @@ double attention_per_rank(const ModelSpec& model, int tensor) {
         model.key_value_heads * compression_parameters(*model.native_sparse, model.head_dim);
     return whole / tensor;  // heads of keys divide
   }
-  const double query_width = static_cast<double>(model.heads) / tensor * model.head_dim;
+  const AttentionHeads heads = attention_heads(model, kind);
+  const double query_width = static_cast<double>(heads.query) / tensor * heads.dim;
   // Key and value heads fewer than ranks are copied, not split.
-  const double key_width =
-      std::max(1.0, static_cast<double>(model.key_value_heads) / tensor) * model.head_dim;
-  const double columns = (model.attention_gate ? 2.0 : 1.0) * query_width + 2.0 * key_width;
+  const double key_width = std::max(1.0, static_cast<double>(heads.key_value) / tensor) * heads.dim;
+  const double columns =
+      (model.attention_gate ? 2.0 : 1.0) * query_width + heads.projections * key_width;
   return h * (columns + query_width) + (model.biases ? columns : 0.0);
 }
 
@@ -112,7 +114,7 @@ RankParameters layer_parameters_per_rank(const ModelSpec& model,
                                          const ParallelismSpec& parallelism,
                                          const LayerKind& kind) {
   const int t = parallelism.tensor;
-  const double attention = kind.attends() ? attention_per_rank(model, t) : 0.0;
+  const double attention = kind.attends() ? attention_per_rank(model, kind, t) : 0.0;
   RankParameters layer{attention + replicated_parameters(model, kind), 0};
   if (kind.mixes()) {
     layer.shared +=

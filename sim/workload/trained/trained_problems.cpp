@@ -94,6 +94,7 @@ class TrainedComplaints {
     const char* other = model_.latent           ? "latent attention"
                         : model_.mixer          ? "linear attention or state spaces"
                         : model_.parallel_block ? "attention and MLP side by side"
+                        : model_.full_attention ? "heads of their own in layers without the window"
                                                 : nullptr;
     if (other != nullptr) {
       add("model.adapters", "adapters of model '{}' with {} are not simulated", model_.name, other);

@@ -32,9 +32,9 @@ PacketOptions as_published(PathChoice choice) {
 }
 
 /// The fat tree of k = 12: 432 hosts, 6 at each edge switch, pods of 6 edge switches.
-class FatTree {
+class NdpNetwork {
  public:
-  FatTree() : fabric_(input()), cables_(fabric_, packet_spec(fabric_.input().fabric)) {}
+  NdpNetwork() : fabric_(input()), cables_(fabric_, packet_spec(fabric_.input().fabric)) {}
 
   void send(std::uint32_t from, std::uint32_t to, std::int64_t bytes) {
     traffic_.add_flow(cables_.network(),
@@ -76,7 +76,7 @@ class FatTree {
 TEST(PublishedNdp, AnIncastEndsWhenItsReceiverHasHadItAll) {
   for (const auto& [senders, milliseconds] :
        {std::pair{31U, 11.33}, {191U, 69.49}, {431U, 156.59}}) {
-    FatTree net;
+    NdpNetwork net;
     for (std::uint32_t k = 1; k <= senders; ++k) {
       net.send(k, 0, 450'000);
     }
@@ -91,7 +91,7 @@ TEST(PublishedNdp, AnIncastEndsWhenItsReceiverHasHadItAll) {
 // heads of what was trimmed take the receiver's cable in the first round trip, and no more.
 TEST(PublishedNdp, AnIncastCostsItsHeads) {
   for (const auto& [senders, percent] : {std::pair{50U, 0.291}, {94U, 0.263}, {371U, 0.243}}) {
-    FatTree net;
+    NdpNetwork net;
     for (std::uint32_t k = 0; k < senders; ++k) {
       net.send(36 + k, 0, 270'000);  // of other pods, as their least time has it
     }
@@ -106,7 +106,7 @@ TEST(PublishedNdp, AnIncastCostsItsHeads) {
 // ones do not fill the network: run with 9, their simulator's mean is 6.96 Gb/s), ours 9, the
 // product of bandwidth and delay of an idle way; grants take no room here.
 TEST(PublishedNdp, APermutationFillsAFatTree) {
-  FatTree net;
+  NdpNetwork net;
   for (std::uint32_t h = 0; h < 432; ++h) {
     net.send(h, (h * 137 + 61) % 432, 4'500'000);
   }
