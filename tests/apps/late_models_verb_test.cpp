@@ -9,6 +9,7 @@ namespace {
 
 using nlohmann::json;
 using testing::HasSubstr;
+using testing::Not;
 
 class LateModels : public ProgramTest {
  protected:
@@ -35,13 +36,32 @@ class LateModels : public ProgramTest {
 double ettr(const json& campaign) { return campaign["ettr"]["p50"].get<double>(); }
 
 TEST_F(LateModels, OfShippedScenariosRun) {
-  for (const char* name : {"qwen3-next-80b-64-b200", "deepseek-v3.2-2048-h800",
-                           "muon-moonlight-16b-64-h100", "packing-llama-8b-64-h100",
-                           "domain-144-llama-70b-576-gb300", "diagnose-llama-8b-64-h100"}) {
+  for (const char* name :
+       {"qwen3-next-80b-64-b200", "gemma-4-31b-64-h100", "deepseek-v3.2-2048-h800",
+        "muon-moonlight-16b-64-h100", "packing-llama-8b-64-h100", "domain-144-llama-70b-576-gb300",
+        "diagnose-llama-8b-64-h100"}) {
     const json result =
         of(std::string(HEADWAY_ROOT "/configs/scenarios/") + name + ".yaml --set run.trials=2");
     EXPECT_EQ(result["status"], "ok") << name;
   }
+}
+
+TEST_F(LateModels, HeadsThatNoFlashKernelTakesAreSaid) {
+  const std::string gemma = "run " HEADWAY_ROOT "/configs/scenarios/gemma-4-31b-64-h100.yaml ";
+  const auto assumed = run(gemma + "--show assumptions --set run.trials=2");
+  EXPECT_EQ(assumed.code, 0);
+  EXPECT_THAT(assumed.out, HasSubstr("flash kernels take heads of up to 256"));
+  const std::string narrow = " --set model.full_attention.head_dim=256";
+  EXPECT_THAT(run(gemma + "--show assumptions --set run.trials=2" + narrow).out,
+              Not(HasSubstr("flash kernels take heads of up to 256")));
+  // Ten layers with heads half as wide: less work, and an interval that is narrower by more.
+  const json wide = of(gemma.substr(4) + "--set run.trials=2")["step"];
+  const json slim = of(gemma.substr(4) + "--set run.trials=2" + narrow)["step"];
+  const auto width = [](const json& step) {
+    return step["time_interval_s"][1].get<double>() / step["time_s"].get<double>();
+  };
+  EXPECT_GT(wide["time_s"], slim["time_s"]);
+  EXPECT_GT(width(wide), width(slim));
 }
 
 TEST_F(LateModels, OptimizersThatOwnMatricesRefuseShardedGradients) {
