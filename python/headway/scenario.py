@@ -3119,7 +3119,8 @@ class RunSpec:
 @dataclass(frozen=True, kw_only=True)
 class SweepAxisSpec:
     """Further fields of the scenario and what each is tried with: every combination is a
-    candidate machine. The path as a key says the same: `cluster.node: [dgx-h100, dgx-b200]`.
+    candidate machine. A path as a key says the same, `cluster.node: [dgx-h100, dgx-b200]`, or
+    nested keys, `cluster: {node: [dgx-h100, dgx-b200]}`.
 
     Attributes
     ----------
@@ -3201,8 +3202,8 @@ class SearchSpec:
         Formats of the matrix products; empty: the scenario's. (optional)
     over
         Further fields of the scenario and what each is tried with: every combination is a
-        candidate machine. The path as a key says the same: `cluster.node: [dgx-h100,
-        dgx-b200]`. (optional)
+        candidate machine. A path as a key says the same, `cluster.node: [dgx-h100, dgx-b200]`,
+        or nested keys, `cluster: {node: [dgx-h100, dgx-b200]}`. (optional)
     machines
         Candidate machines one by one, as "cluster.node=dgx-b200;
         run.prices=b200-on-demand-2026-06". (optional)
@@ -3554,7 +3555,8 @@ class SweepSpec:
     Attributes
     ----------
     grid
-        Fields of which every combination is a point. (optional)
+        Fields of which every combination is a point. A path as a key of `sweep` says the same,
+        `cluster.nodes: [16, 32]`, or nested keys, `cluster: {nodes: [16, 32]}`. (optional)
     zip
         Fields that change together: first with first, second with second. (optional)
     rows

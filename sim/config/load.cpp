@@ -36,12 +36,16 @@ Reading read_into(LoadState& state, Node root, const SpecType& type, void* recor
   Reading reading;
   state.open.push_back(root.place.file);
   apply_set_arguments(state, root, type, SetPhase::before_use);
-  if (&type == find_kind("scenarios")->type) {
-    expand_search_keys(root, state.complaints);
+  const bool is_scenario = &type == find_kind("scenarios")->type;
+  if (is_scenario) {
+    join_path_keys(root, type, state.complaints);
   }
   resolve(state, root, type);
+  if (is_scenario) {
+    gather_path_axes(root, type);
+  }
   apply_set_arguments(state, root, type, SetPhase::after_use);
-  if (&type == find_kind("scenarios")->type) {
+  if (is_scenario) {
     read_length_file(state, root, type);
   }
   if (root.kind != Node::Kind::broken) {

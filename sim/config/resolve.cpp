@@ -5,6 +5,7 @@
 #include <system_error>
 #include <utility>
 
+#include "sim/config/arguments/search_keys.h"
 #include "sim/config/files.h"
 #include "sim/config/parse_yaml.h"
 #include "sim/config/suggestions/suggest.h"
@@ -281,6 +282,7 @@ Node parse_tree(LoadState& state, SourceFile file, const SpecType& type) {
   }
   if (find_kind("scenarios")->type == &type) {
     refuse_other_version(root);
+    join_path_keys(root, type, state.complaints);
   }
   return root;
 }

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "sim/config/arguments/search_keys.h"
 #include "sim/config/load.h"
 #include "sim/config/spec_type.h"
 #include "sim/config/unit_text.h"
@@ -64,6 +65,22 @@ Json default_value(const SpecType& type, const void* value) {
     default:
       return to_tree(type, value, {}).text;
   }
+}
+
+/// Keys of `search` and `sweep` that lead to fields of a scenario: a path, or its first part.
+Json path_keys() {
+  std::vector<std::string_view> parts;
+  for (const Field& field : find_kind("scenarios")->type->fields) {
+    if (field.type->shape == Shape::record && find_path_block(field.name) == nullptr) {
+      parts.push_back(field.name);
+    }
+  }
+  return {{"^[a-z0-9_]+([.][a-z0-9_]+|\\[[0-9]+\\])+$",
+           {{"description", "Values that this field of the scenario is tried with."}}},
+          {fmt::format("^({})$", fmt::join(parts, "|")),
+           {{"description",
+             "Fields of this block of the scenario, nested as there, each with the values that it "
+             "is tried with."}}}};
 }
 
 /// Collects the definitions that a schema refers to.
@@ -189,10 +206,8 @@ Json SchemaWriter::object(const SpecType& type, bool partial) {
                           {"description", "Where the figures come from: document and date."}};
   Json schema = {
       {"type", "object"}, {"properties", std::move(properties)}, {"additionalProperties", false}};
-  if (type.name == "SearchSpec") {  // any path of a scenario (search_keys.h)
-    schema["patternProperties"] = {
-        {"^[a-z0-9_]+([.][a-z0-9_]+|\\[[0-9]+\\])+$",
-         {{"description", "Values that this field of the scenario is tried with."}}}};
+  if (type.name == "SearchSpec" || type.name == "SweepSpec") {  // search_keys.h
+    schema["patternProperties"] = path_keys();
   }
   if (!partial && !required.empty()) {
     schema["required"] = std::move(required);

@@ -121,8 +121,8 @@ struct SearchSpec {
     v.optional("precision", precision, "Formats of the matrix products; empty: the scenario's.");
     v.optional("over", over,
                "Further fields of the scenario and what each is tried with: every combination is a "
-               "candidate machine. The path as a key says the same: `cluster.node: [dgx-h100, "
-               "dgx-b200]`.");
+               "candidate machine. A path as a key says the same, `cluster.node: [dgx-h100, "
+               "dgx-b200]`, or nested keys, `cluster: {node: [dgx-h100, dgx-b200]}`.");
     v.optional("machines", machines,
                "Candidate machines one by one, as \"cluster.node=dgx-b200; "
                "run.prices=b200-on-demand-2026-06\".");

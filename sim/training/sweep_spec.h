@@ -81,7 +81,9 @@ struct SweepSpec {
   Best best_is = Best::lowest;
   template <class V>
   void fields(V& v) {
-    v.optional("grid", grid, "Fields of which every combination is a point.");
+    v.optional("grid", grid,
+               "Fields of which every combination is a point. A path as a key of `sweep` says the "
+               "same, `cluster.nodes: [16, 32]`, or nested keys, `cluster: {nodes: [16, 32]}`.");
     v.optional("zip", zip, "Fields that change together: first with first, second with second.");
     v.optional("rows", rows, "Points one by one, as \"cluster.nodes=16; parallelism.tensor=2\".");
     v.optional("sample", sample, "Points that are drawn.");

@@ -17,6 +17,12 @@ import::LaunchImport read(const std::string& text){
     return import::read_launch(import::nemo_table(), read_yaml_settings(text, "gpt.yaml"), {});
 }  // namespace
 
+/// What NeMo's file of a run has.
+std::string written(const import::LaunchRun& run) {
+  return import::launch_text(import::LaunchSyntax::yaml,
+                             import::write_launch(import::nemo_table(), run), {});
+}
+
 std::map<std::string, std::string> values(const std::string& text) {
   std::map<std::string, std::string> out;
   for (const auto& setting : read_yaml_settings(text, "f").list) {
@@ -71,6 +77,59 @@ TEST(Nemo, FaultsAreShownAtTheirLines) {
     EXPECT_THAT(error.what(), HasSubstr("gpt.yaml:3:3: 'model.hidden_size' is '0'"));
     EXPECT_THAT(error.what(), HasSubstr("gpt.yaml:4:11: 'trainer.precision' is '7'"));
   }
+}
+
+// NeMo's names of the fields of megatron-core's TransformerConfig, which takes numbers and lists,
+// no texts that are evaluated.
+TEST(Nemo, OfAttentionVariantsIsReadAndWritten) {
+  using L = workload::LayerContent;
+  const std::string start =
+      "trainer: {devices: 8, num_nodes: 1}\nmodel:\n  num_layers: 4\n  hidden_size: 1024\n"
+      "  num_attention_heads: 8\n  encoder_seq_length: 2048\n  global_batch_size: 8\n"
+      "  override_vocab_size: 32000\n  bias: false\n  position_embedding_type: rope\n"
+      "  attention_output_gate: true\n";
+  const std::string delta =
+      start + "  experimental_attention_variant: gated_delta_net\n  linear_num_value_heads: 8\n";
+  const import::LaunchImport found = read(delta + "  linear_attention_freq: 4\n");
+  EXPECT_THAT(found.unknown, IsEmpty());
+  EXPECT_TRUE(found.run.model.attention_gate);
+  EXPECT_EQ(found.run.model.mixer, (workload::MixerSpec{workload::MixerKind::gated_delta, 8, 16}));
+  EXPECT_THAT(found.run.model.layer_pattern,
+              ElementsAre(L::mixer, L::mixer, L::mixer, L::attention));
+  EXPECT_THAT(written(found.run), HasSubstr("linear_attention_freq: 4\n"));
+  const import::LaunchRun uneven = read(delta + "  linear_attention_freq: [1, 1, 0, 0]\n").run;
+  EXPECT_THAT(uneven.model.layer_pattern,
+              ElementsAre(L::mixer, L::mixer, L::attention, L::attention));
+  EXPECT_THAT(written(uneven), HasSubstr("linear_attention_freq: [1, 1, 0, 0]\n"));
+  EXPECT_EQ(read(written(uneven)).run.model, uneven.model);
+  const import::LaunchRun chosen =
+      read(start +
+           "  multi_latent_attention: true\n  kv_lora_rank: 256\n  qk_head_dim: 64\n"
+           "  qk_pos_emb_head_dim: 32\n  v_head_dim: 64\n  experimental_attention_variant: dsa\n"
+           "  dsa_indexer_n_heads: 16\n  dsa_indexer_head_dim: 64\n  dsa_indexer_topk: 1024\n"
+           "  dsa_indexer_topk_freq: 4\n  dsa_indexer_skip_topk_offset: 3\n")
+          .run;
+  EXPECT_EQ(chosen.model.sparse, (workload::SparseAttentionSpec{16, 64, 1024, 4, 2}));
+  EXPECT_EQ(read(written(chosen)).run.model, chosen.model);
+  try {
+    read(start + "  experimental_attention_variant: dsa\n  dsa_indexer_topk: 9\n");
+    FAIL();
+  } catch (const core::Error& error) {
+    EXPECT_THAT(error.what(),
+                HasSubstr("gpt.yaml:12:3: 'model.experimental_attention_variant' needs "
+                          "'model.dsa_indexer_n_heads', which is not set"));
+  }
+}
+
+// moe_layer_freq of a configuration is a number or a list: TransformerConfig refuses a text.
+TEST(Nemo, WritesLayersWithExpertsAsAList) {
+  import::LaunchRun run;
+  run.model.layers = 4;
+  run.model.hidden = 1024;
+  run.model.moe.emplace().experts = 8;
+  run.model.moe->ffn = 512;
+  run.model.moe->leading_dense_layers = 1;
+  EXPECT_THAT(written(run), HasSubstr("moe_layer_freq: [0, 1, 1, 1]\n"));
 }
 
 }  // namespace headway::config

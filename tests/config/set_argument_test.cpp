@@ -66,6 +66,13 @@ TEST(SetArgument, PathsBelowSearchAreKeysOfIt) {
   EXPECT_EQ(over[0].values, (std::vector<std::string>{"1", "2"}));
 }
 
+TEST(SetArgument, PathsBelowSweepAreKeysOfIt) {
+  const auto sweep = with({"sweep.run.seed=[1, 2]"}).scenario.sweep;
+  ASSERT_TRUE(sweep.has_value());
+  ASSERT_EQ(sweep->grid.size(), 1U);
+  EXPECT_EQ(sweep->grid[0].key, "run.seed");
+}
+
 TEST(SetArgument, NullTakesAnOptionalValueAway) {
   EXPECT_FALSE(with({"run.failures=null"}).scenario.run.failures.has_value());
 }

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "sim/config/launch/launch_scenario.h"
+#include "sim/import/layer_letters.h"
 
 #include "tests/property/flow_random_problem.h"
 
@@ -82,6 +83,30 @@ class RandomRun {
     if (draw_.chance(40)) {
       experts();
     }
+    m.attention_gate = draw_.chance(20);
+    if (m.latent && draw_.chance(50)) {
+      const int period = static_cast<int>(1 + draw_.below(4));
+      m.sparse = workload::SparseAttentionSpec{16, 64, 1024, period,
+                                               period > 1 ? static_cast<int>(draw_.below(3)) : 0};
+    } else if (!m.latent && m.window == 0 && draw_.chance(20)) {
+      linear_layers();
+    }
+  }
+  /// Gated delta networks in all layers of a period but the last, or in any.
+  void linear_layers() {
+    workload::ModelSpec& m = run_.model;
+    using L = workload::LayerContent;
+    const int heads = static_cast<int>(run_.parallelism.tensor * (2 + draw_.below(4)));
+    m.mixer = workload::MixerSpec{workload::MixerKind::gated_delta, 2 * heads, heads};
+    const bool periodic = draw_.chance(50);
+    const auto count =
+        static_cast<std::size_t>(periodic ? 2 + static_cast<int>(draw_.below(4)) : m.layers);
+    m.layer_pattern.assign(count, L::mixer);
+    m.layer_pattern.back() = L::attention;
+    for (std::size_t i = 1; !periodic && i < count; ++i) {
+      m.layer_pattern[i] = draw_.chance(50) ? L::mixer : L::attention;
+    }
+    m.layer_pattern = import::shortest_pattern(m.layer_pattern);
   }
   void experts() {
     workload::ModelSpec& m = run_.model;

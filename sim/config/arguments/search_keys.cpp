@@ -3,14 +3,18 @@
 #include <algorithm>
 #include <array>
 #include <fmt/format.h>
-#include <set>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 
+#include "sim/config/suggestions/suggest.h"
+
 namespace headway::config {
 
 namespace {
+
+constexpr std::array<PathBlock, 2> kPathBlocks{{{"search", "over"}, {"sweep", "grid"}}};
 
 /// Paths that `search` has a list of its own for.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kOwnLists{
@@ -18,6 +22,36 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kOwnLists
      {"training.global_batch", "global_batch"},
      {"training.sequence_length", "sequence_length"},
      {"training.precision", "precision"}}};
+
+const Field* field_named(const std::vector<Field>& fields, std::string_view name) {
+  const auto found = std::find_if(fields.begin(), fields.end(),
+                                  [&](const Field& field) { return field.name == name; });
+  return found == fields.end() ? nullptr : &*found;
+}
+
+/// The type of what may be left out or `auto`.
+const SpecType& stated_type(const SpecType& type) {
+  const bool wraps = type.shape == Shape::optional || type.shape == Shape::or_auto;
+  return wraps ? stated_type(*type.element) : type;
+}
+
+/// The type of a block; nullptr where the root is no scenario.
+const SpecType* type_of(const PathBlock& block, const SpecType& root) {
+  const Field* field = field_named(root.fields, block.key);
+  return field == nullptr ? nullptr : &stated_type(*field->type);
+}
+
+/// Whether a key of a block is a path: no field of the block itself, and more than one word or
+/// another block of the scenario.
+bool is_path_key(std::string_view key, const std::vector<Field>& own, const SpecType& scenario) {
+  if (field_named(own, key) != nullptr) {
+    return false;
+  }
+  const Field* part = field_named(scenario.fields, key);
+  return key.find('.') != std::string_view::npos ||
+         (part != nullptr && stated_type(*part->type).shape == Shape::record &&
+          find_path_block(key) == nullptr);
+}
 
 Node word(std::string text, const Place& place) {
   Node node;
@@ -54,67 +88,200 @@ Node axis_of(Entry& entry) {
   return axis;
 }
 
-/// What an entry whose key is a path is short for: a field of `search`; nothing for an axis.
-std::string_view own_list(const Entry& entry) {
-  if (entry.key == "cluster.spares" && entry.value.is_scalar() && entry.value.text == "auto") {
+/// Joins the keys of one block.
+class PathJoiner {
+ public:
+  PathJoiner(const PathBlock& block, const SpecType& scenario, Complaints& complaints)
+      : block_(block), scenario_(scenario), complaints_(complaints) {}
+
+  void join(Node& block);
+
+ private:
+  /// Goes down what `entry` nests; `where` is what `parent` leads to.
+  void enter(const std::string& parent, const SpecType& where, Entry& entry);
+  /// The type that a key, one segment or several, leads to from a record: nullptr where any value
+  /// will do (a name of the catalogue), nothing after a complaint.
+  std::optional<const SpecType*> follow(const SpecType& where, const Entry& entry);
+  void keep(Entry entry);
+  /// What a path is short for: a field of the block; nothing for an axis.
+  [[nodiscard]] std::string_view own_field(const Entry& entry) const;
+
+  const PathBlock& block_;
+  const SpecType& scenario_;
+  Complaints& complaints_;
+  std::vector<Entry> kept_;
+};
+
+void PathJoiner::join(Node& block) {
+  const SpecType* own = type_of(block_, scenario_);
+  std::vector<Entry> paths;
+  for (Entry& entry : block.entries) {
+    const bool path = is_path_key(entry.key, own->fields, scenario_);
+    const bool nested = entry.value.is_mapping() && entry.key != "use" && entry.key != "source" &&
+                        field_named(own->fields, entry.key) == nullptr;
+    if (nested && !path) {
+      const std::string meant = key_suggestion(entry.key, *own);
+      complaints_.add(entry.place,
+                      fmt::format("unknown key '{}'{}", entry.key,
+                                  meant.empty() ? key_suggestion(entry.key, scenario_) : meant));
+      continue;
+    }
+    (path ? paths : kept_).push_back(std::move(entry));
+  }
+  for (Entry& entry : paths) {
+    enter("", scenario_, entry);
+  }
+  block.entries = std::move(kept_);
+}
+
+std::optional<const SpecType*> PathJoiner::follow(const SpecType& where, const Entry& entry) {
+  const SpecType* type = &where;
+  std::string_view rest = entry.key;
+  while (true) {
+    const auto dot = rest.find('.');
+    const std::string_view segment = rest.substr(0, dot);
+    const std::string_view name = segment.substr(0, segment.find('['));
+    const bool last = dot == std::string_view::npos;
+    if (last && (name == "use" || name == "huggingface")) {
+      return nullptr;
+    }
+    const Field* field = type->shape == Shape::record ? field_named(type->fields, name) : nullptr;
+    if (field == nullptr) {
+      const auto whole =
+          last && entry.key == name ? std::string() : fmt::format(" of the path '{}'", entry.key);
+      complaints_.add(entry.place, fmt::format("unknown key '{}'{}{}", name, whole,
+                                               key_suggestion(name, *type)));
+      return std::nullopt;
+    }
+    type = &stated_type(*field->type);
+    if (segment.size() > name.size() && type->shape == Shape::list) {
+      type = &stated_type(*type->element);
+    }
+    if (last) {
+      return type;
+    }
+    rest = rest.substr(dot + 1);
+  }
+}
+
+void PathJoiner::enter(const std::string& parent, const SpecType& where, Entry& entry) {
+  const auto found = follow(where, entry);
+  if (!found) {
+    return;
+  }
+  const SpecType* type = *found;
+  entry.key = parent.empty() ? entry.key : fmt::format("{}.{}", parent, entry.key);
+  const bool record = type != nullptr && type->shape == Shape::record;
+  if (record && entry.value.is_mapping() && !entry.value.entries.empty()) {
+    for (Entry& part : entry.value.entries) {
+      enter(entry.key, *type, part);
+    }
+    return;
+  }
+  if (record && (entry.value.is_mapping() || type->catalogue.empty())) {
+    complaints_.add(entry.place,
+                    fmt::format("'{}' is a block of the scenario; write which field of it takes "
+                                "which values, such as '{}: {{{}: [...]}}'",
+                                entry.key, entry.key, type->fields.front().name));
+    return;
+  }
+  if (entry.value.kind == Node::Kind::null && entry.place.line > 0) {
+    complaints_.add(
+        entry.place,
+        fmt::format("'{}' has no values to try; give it some or remove the key", entry.key));
+    return;
+  }
+  keep(std::move(entry));
+}
+
+std::string_view PathJoiner::own_field(const Entry& entry) const {
+  const bool automatic = entry.value.is_scalar() && entry.value.text == "auto";
+  if (block_.key == "search" && entry.key == "cluster.spares" && automatic) {
     return "spares";
   }
-  return entry.value.is_mapping() ? "" : own_search_list(entry.key);
+  return entry.value.is_mapping() ? "" : own_search_list(block_, entry.key);
+}
+
+void PathJoiner::keep(Entry entry) {
+  const std::string path = entry.key;
+  if (const auto field = own_field(entry); !field.empty()) {
+    entry.key = field;
+    entry.value = field == "spares" ? std::move(entry.value) : list_of(std::move(entry.value));
+  }
+  const auto there = std::find_if(kept_.begin(), kept_.end(),
+                                  [&](const Entry& other) { return other.key == entry.key; });
+  if (there == kept_.end()) {
+    kept_.push_back(std::move(entry));
+  } else if (entry.place.line == 0) {  // an argument of the command line
+    *there = std::move(entry);
+  } else if (entry.key != path) {
+    complaints_.add(entry.place,
+                    fmt::format("'{}' is '{}.{}', which is there too; keep one of them", path,
+                                block_.key, entry.key));
+  } else {
+    complaints_.add(entry.place, fmt::format("'{}' is there twice; keep one of them", path));
+  }
 }
 
 }  // namespace
 
-std::string_view own_search_list(std::string_view path) {
-  const auto* const found = std::find_if(kOwnLists.begin(), kOwnLists.end(),
-                                         [&](const auto& own) { return own.first == path; });
-  return found == kOwnLists.end() ? "" : found->second;
+const PathBlock* find_path_block(std::string_view key) {
+  const auto* const found = std::find_if(kPathBlocks.begin(), kPathBlocks.end(),
+                                         [&](const auto& block) { return block.key == key; });
+  return found == kPathBlocks.end() ? nullptr : found;
 }
 
-void expand_search_keys(Node& root, Complaints& complaints) {
-  Entry* search = root.find("search");
-  if (search == nullptr || !search->value.is_mapping()) {
-    return;
-  }
-  std::set<std::string> fields;
-  std::vector<Entry> kept;
-  std::vector<Node> axes;
+const std::vector<Field>& fields_of(const PathBlock& block, const SpecType& scenario) {
+  static const std::vector<Field> kNone;
+  const SpecType* type = type_of(block, scenario);
+  return type == nullptr ? kNone : type->fields;
+}
 
-  for (Entry& entry : search->value.entries) {
-    if (entry.key.find('.') == std::string::npos) {
-      fields.insert(kept.emplace_back(std::move(entry)).key);
+std::string_view own_search_list(const PathBlock& block, std::string_view path) {
+  const auto* const found = std::find_if(kOwnLists.begin(), kOwnLists.end(),
+                                         [&](const auto& own) { return own.first == path; });
+  return block.key != "search" || found == kOwnLists.end() ? "" : found->second;
+}
+
+void join_path_keys(Node& root, const SpecType& scenario, Complaints& complaints) {
+  for (const PathBlock& block : kPathBlocks) {
+    Entry* found = root.find(block.key);
+    if (found != nullptr && found->value.is_mapping()) {
+      PathJoiner(block, scenario, complaints).join(found->value);
     }
   }
-  for (Entry& entry : search->value.entries) {
-    if (entry.key.find('.') == std::string::npos) {
+}
+
+void gather_path_axes(Node& root, const SpecType& scenario) {
+  for (const PathBlock& block : kPathBlocks) {
+    Entry* found = root.find(block.key);
+    if (found == nullptr || !found->value.is_mapping()) {
       continue;
     }
-    if (const auto field = own_list(entry); !field.empty()) {
-      if (!fields.insert(std::string(field)).second) {
-        complaints.add(entry.place,
-                       fmt::format("'{}' is 'search.{}', which is there too; keep one of them",
-                                   entry.key, field));
-        continue;
+    const auto& own = fields_of(block, scenario);
+    std::vector<Entry> kept;
+    std::vector<Node> axes;
+    for (Entry& entry : found->value.entries) {
+      if (!is_path_key(entry.key, own, scenario)) {
+        kept.push_back(std::move(entry));
+      } else if (entry.value.kind != Node::Kind::null) {  // null: an argument took it away
+        axes.push_back(axis_of(entry));
       }
-      Node value = field == "spares" ? std::move(entry.value) : list_of(std::move(entry.value));
-      kept.push_back({std::string(field), entry.place, std::move(value)});
-    } else {
-      axes.push_back(axis_of(entry));
     }
-  }
-  search->value.entries = std::move(kept);
-  if (axes.empty()) {
-    return;
-  }
-  Entry* over = search->value.find("over");
-  if (over == nullptr) {
-    Node list;
-    list.kind = Node::Kind::list;
-    list.place = axes.front().place;
-    search->value.entries.push_back({"over", list.place, std::move(list)});
-    over = &search->value.entries.back();
-  }
-  for (Node& axis : axes) {
-    over->value.items.push_back(std::move(axis));
+    found->value.entries = std::move(kept);
+    if (axes.empty()) {
+      continue;
+    }
+    Entry* list = found->value.find(block.list);
+    if (list == nullptr) {
+      found->value.entries.push_back({std::string(block.list), axes.front().place, {}});
+      list = &found->value.entries.back();
+    }
+    if (list->value.kind == Node::Kind::null) {
+      list->value.kind = Node::Kind::list;
+      list->value.place = axes.front().place;
+    }
+    std::move(axes.begin(), axes.end(), std::back_inserter(list->value.items));
   }
 }
 

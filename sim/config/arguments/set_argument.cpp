@@ -161,29 +161,24 @@ bool leads_to_catalogue(const SpecType& root, const std::vector<Segment>& segmen
   return type->shape == Shape::record && !type->catalogue.empty();
 }
 
-/// `search.cluster.nodes`: what is no field of `search` is a path, and so one key of it, as files
-/// have it; the list of its own that `search` may have for it is replaced if it is there.
+/// `search.cluster.nodes`: what is no field of `search` or `sweep` is a path, and so one key of it,
+/// as files have it; the list of its own that `search` may have for it is replaced if it is there.
 void join_searched_path(const SpecType& root, const Node& tree, std::vector<Segment>& segments) {
-  if (segments.size() < 3 || segments.front().key != "search") {
+  const PathBlock* block = find_path_block(segments.front().key);
+  if (segments.size() < 3 || block == nullptr) {
     return;
   }
-  const auto named = [](const std::string& name) {
-    return [&name](const Field& each) { return each.name == name; };
-  };
-  const auto search = std::find_if(root.fields.begin(), root.fields.end(), named("search"));
-  if (search == root.fields.end()) {
-    return;
-  }
-  const auto& fields = search->type->fields;
-  if (std::any_of(fields.begin(), fields.end(), named(segments[1].key))) {
+  const auto& fields = fields_of(*block, root);
+  if (std::any_of(fields.begin(), fields.end(),
+                  [&](const Field& field) { return field.name == segments[1].key; })) {
     return;
   }
   std::string path = segments[1].key;
   for (std::size_t i = 2; i < segments.size(); ++i) {
     path += "." + segments[i].key;
   }
-  const Entry* there = tree.find("search");
-  const std::string own(own_search_list(path));
+  const Entry* there = tree.find(block->key);
+  const std::string own(own_search_list(*block, path));
   const bool listed = there != nullptr && there->value.is_mapping() && !own.empty() &&
                       there->value.find(own) != nullptr;
   segments.resize(1);

@@ -193,6 +193,8 @@ std::vector<LaunchRow> nemo_rows() {  // NOLINT(readability-function-size): a ta
       key_value_heads_row(spell),
       head_dim_row(spell),
       latent_row(spell),
+      attention_variant_row(spell),
+      attention_gate_row(spell),
       ruled({"model.activation"}, {"model.gated_mlp"}, read_nemo_gated, write_nemo_gated),
       ffn_row(spell),
       {{"model.share_embeddings_and_output_weights"},

@@ -30,8 +30,11 @@ bool set_to_expert_layers(workload::ModelSpec& model, const std::vector<int>& la
   return first != layers.end();
 }
 
-void read_expert_layers(LaunchReader& reader, const std::string& key, workload::ModelSpec& model) {
-  const auto text = reader.word(key);
+void read_expert_layers(LaunchReader& reader,
+                        const MegatronSpelling& spell,
+                        workload::ModelSpec& model) {
+  const std::string key = spell("moe-layer-freq");
+  const auto text = spell.layers(reader, "moe-layer-freq");
   if (!text) {
     return;
   }
@@ -115,7 +118,7 @@ void read_experts(LaunchReader& reader,
     return;
   }
   read_expert_width(reader, spell, run);
-  read_expert_layers(reader, spell("moe-layer-freq"), run.model);
+  read_expert_layers(reader, spell, run.model);
   const std::string capacity = spell("moe-expert-capacity-factor");
   if (const auto factor = reader.number(capacity)) {
     reader.place("model.moe.capacity_factor", capacity);
@@ -141,7 +144,7 @@ void write_experts(const LaunchRun& run,
   if (layers == "1") {
     out.whole(spell("moe-layer-freq"), 1);
   } else {
-    out.text(spell("moe-layer-freq"), layers);
+    spell.layers(out, "moe-layer-freq", layers);
   }
   if (moe.capacity_factor > 0) {
     out.bare(spell("moe-expert-capacity-factor"), fmt::format("{}", moe.capacity_factor));
@@ -317,6 +320,26 @@ void MegatronSpelling::truth(LaunchWriter& out, std::string_view word, bool valu
   } else if (value) {
     out.flag((*this)(word));
   }
+}
+
+void MegatronSpelling::layers(LaunchWriter& out,
+                              std::string_view word,
+                              const std::string& pattern) const {
+  const auto list = read_layer_pattern(pattern);
+  if (bare_flags) {
+    out.text((*this)(word), pattern);
+  } else {
+    out.bare((*this)(word), list ? fmt::format("[{}]", fmt::join(*list, ", ")) : pattern);
+  }
+}
+
+std::optional<std::string> MegatronSpelling::layers(LaunchReader& reader,
+                                                    std::string_view word) const {
+  const std::string key = (*this)(word);
+  const auto values = reader.words(key);
+  return bare_flags || values.size() < 2
+             ? reader.word(key)
+             : std::optional(fmt::format("[{}]", fmt::join(values, ",")));
 }
 
 LaunchRow key_value_heads_row(const MegatronSpelling& spell) {

@@ -16,6 +16,12 @@ struct MegatronSpelling {
   [[nodiscard]] std::string operator()(std::string_view word) const;
   /// Writes a truth as this framework does.
   void truth(LaunchWriter& out, std::string_view word, bool value) const;
+  /// Which layers, "4" or a list such as "[0]*3+[1]*58": arguments have the text, a configuration
+  /// the number or the list itself.
+  void layers(LaunchWriter& out, std::string_view word, const std::string& pattern) const;
+  /// The same as it is written; a configuration's list as "[0,0,1]".
+  [[nodiscard]] std::optional<std::string> layers(LaunchReader& reader,
+                                                  std::string_view word) const;
 };
 
 /// Query groups; absent: one a head.
@@ -53,9 +59,9 @@ std::string hybrid_letters(const LaunchRun& run);
 /// The width of latent experts.
 LaunchRow latent_experts_row();
 /// Keys that an indexer chooses, or gated delta networks in some layers.
-LaunchRow attention_variant_row();
+LaunchRow attention_variant_row(const MegatronSpelling& spell);
 /// The gate of attention's output.
-LaunchRow attention_gate_row();
+LaunchRow attention_gate_row(const MegatronSpelling& spell);
 
 /// Layers of each chunk where Megatron-LM wants them listed: those of the run, or of end stages
 /// whose layers do not divide over their chunks; else empty.
