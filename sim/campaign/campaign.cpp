@@ -24,9 +24,7 @@ using core::Seconds;
 namespace {
 
 double busy_share(const training::StepResult& step) {
-  const auto busy =
-      step.breakdown[core::Activity::compute] + step.breakdown[core::Activity::optimizer];
-  return step.time.si() > 0 ? busy / step.time : 0;
+  return step.time.si() > 0 ? step.kernels / step.time : 0;
 }
 
 /// What one trial used, in the words of the price room.

@@ -28,7 +28,7 @@ using workload::OperationKind;
 // counting allocations over the scenarios of tests/training/estimate_test.cpp, which holds them to
 // a factor of two.
 constexpr double kLink = 4;          ///< its kind, where it is not that of its tier
-constexpr double kStep = 80;         ///< of a program: ProgramStep, Instruction, launch
+constexpr double kStep = 92;         ///< of a program: ProgramStep, Instruction, launch, idle
 constexpr double kLinkLowered = 12;  ///< its place in the tables that lowering looks links up in
 constexpr double kPortLowered = 25;  ///< a NIC's, whose loads the widest collective lists
 /// Its share of a report's paths, of a collective's loads. Source: round value.

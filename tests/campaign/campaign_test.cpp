@@ -94,7 +94,7 @@ training::Scenario scenario() {
 training::StepResult step() {
   training::StepResult result;
   result.time = Seconds(5.6);
-  result.breakdown[core::Activity::compute] = Seconds(4.2);
+  result.breakdown[core::Activity::compute] = result.kernels = Seconds(4.2);
   result.breakdown[core::Activity::other] = Seconds(1.4);
   return result;
 }

@@ -35,6 +35,7 @@ LoweredStep two_stages() {
   group.activity = Activity::pipeline_p2p;
   p.groups = {group};
   lowered.launch = {{5, 0}, {0, 0, 10}};
+  lowered.idle = {{5, 0}, {0, 0, 14}};  // of the 50 ticks 4 are a delay of the software
   return lowered;
 }
 
@@ -46,6 +47,8 @@ TEST(BreakDown, TellsUnequalStagesFromTheBubbleAndTheCpuFromCompute) {
   ASSERT_EQ(run.end, 87);
   const StepBreakdown step = break_down(lowered, run);
   EXPECT_EQ(step.stage_work, (std::vector<core::Tick>{30, 50}));
+  EXPECT_EQ(step.kernels[run.class_of_actor[0]], 30 - 5);
+  EXPECT_EQ(step.kernels[run.class_of_actor[1]], 50 - 14);
   const auto& first = step.classes[run.class_of_actor[0]];
   EXPECT_EQ(first[Activity::compute], 25);
   EXPECT_EQ(first[Activity::launch], 5);

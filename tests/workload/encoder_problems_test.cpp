@@ -51,6 +51,23 @@ TEST(EncoderProblems, NameWhatDoesNotDivide) {
               ElementsAre("width 1280 of the encoder does not divide over its 12 heads"));
 }
 
+// 8 images of 1,024 tokens: 2^13 tokens of 2^18 patches each are 2^31, one more than can be
+// counted.
+TEST(EncoderProblems, CountThePatchesOfAMicroBatch) {
+  ModelSpec model = qwen2_5_vl_7b();
+  TrainingSpec training = seeing(8);
+  training.images->per_sequence = 8;
+  model.vision->merge = 511;
+  EXPECT_TRUE(encoder_problems(model, training, {}).empty());
+  model.vision->merge = 512;
+  const auto found = encoder_problems(model, training, {});
+  EXPECT_THAT(paths(found), ElementsAre("model.vision.merge"));
+  EXPECT_THAT(texts(found),
+              ElementsAre("8192 tokens of the images of a micro-batch stand for 2.147e+09 patches "
+                          "at merge 512 (its square each), and at most 2147483647 are simulated; "
+                          "merge fewer, or take fewer or smaller images"));
+}
+
 TEST(EncoderProblems, NameWhatIsNotSimulatedBesideIt) {
   ParallelismSpec layout;
   layout.pipeline = 4;

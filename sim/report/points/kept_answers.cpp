@@ -238,6 +238,7 @@ void members(A& archive, StepResult& s) {
   archive("model_flops_per_gpu", s.model_flops_per_gpu);
   archive("hardware_flops_per_gpu", s.hardware_flops_per_gpu);
   archive("breakdown", s.breakdown);
+  archive("kernels", s.kernels);
   archive("critical_path", s.critical_path);
   archive("stage_work", s.stage_work);
   archive("links", s.links);

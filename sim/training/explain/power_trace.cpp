@@ -77,15 +77,19 @@ class Windows {
   std::vector<double> rise_;  ///< of whole windows: how many more from this one on
 };
 
-/// Books what an entry of the trace computes: instructions in a row, or one.
-void add_entry(const network::Problem& problem,
+/// Books the kernels of an entry of the trace: of instructions in a row, or of one. What the CPU
+/// adds to an instruction lies between its kernels.
+void add_entry(const LoweredStep& lowered,
                const network::Actor& actor,
                const network::TraceEntry& entry,
                double gpus,
                Windows& windows) {
-  for_each_step(problem, actor, entry, [&](std::uint32_t i, Tick begin, Tick end) {
-    if (problem.programs[actor.program][i].code == StepCode::compute) {
-      windows.add(begin, end, gpus);
+  for_each_step(lowered.problem, actor, entry, [&](std::uint32_t i, Tick begin, Tick end) {
+    const network::ProgramStep& step = lowered.problem.programs[actor.program][i];
+    if (step.code == StepCode::compute && step.ticks > 0) {
+      const Tick idle = lowered.idle[actor.program][i];
+      const double runs = 1 - static_cast<double>(idle) / static_cast<double>(step.ticks);
+      windows.add(begin, end, gpus * runs);
     }
   });
 }
@@ -216,10 +220,10 @@ PowerTrace power_trace(const CheckedScenario& checked, bool fold) {
   for (const network::TraceEntry& entry : run.trace) {
     const auto& actor = lowered.problem.actors[actor_of_class[entry.actor]];
     const double here = run.multiplicity[entry.actor] * gpus / ranks;
-    add_entry(lowered.problem, actor, entry, here,
+    add_entry(lowered, actor, entry, here,
               kinds[static_cast<std::size_t>(lowered.owners[actor.program].kind)]);
     if (racks) {
-      add_entry(lowered.problem, actor, entry, here, stages[actor.program]);
+      add_entry(lowered, actor, entry, here, stages[actor.program]);
     }
   }
   PowerTrace trace{core::Clock::step().to_seconds(run.end), kinds.front().length(), {}, {}, {}};

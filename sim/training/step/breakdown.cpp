@@ -48,6 +48,20 @@ Times book_launches(const network::Program& program,
   return moved;
 }
 
+/// Time in which the kernels of a program run.
+Tick kernels_of(const network::Program& program,
+                const std::vector<Tick>& idle,
+                std::int64_t slowdown_ppm) {
+  Tick sum = 0;
+  for (std::size_t i = 0; i < program.size(); ++i) {
+    if (program[i].code == network::StepCode::compute) {
+      sum +=
+          network::slowed(program[i].ticks, slowdown_ppm) - network::slowed(idle[i], slowdown_ppm);
+    }
+  }
+  return sum;
+}
+
 /// What a rank does itself, with those that share its stage.
 Tick work_of(const Times& times) {
   Tick work = 0;
@@ -88,18 +102,24 @@ StepBreakdown break_down(const LoweredStep& lowered, const network::RunResult& r
   for (const std::uint32_t program : programs) {
     stage_of.push_back(static_cast<std::size_t>(lowered.stage_of(program)));
   }
-  std::map<std::pair<std::uint32_t, std::int64_t>, Times> launches;  // many ranks are alike
+  struct OfProgram {
+    Times launches;
+    Tick kernels = 0;
+  };
+  std::map<std::pair<std::uint32_t, std::int64_t>, OfProgram> known;  // many ranks are alike
   for (std::size_t c = 0; c < step.classes.size(); ++c) {
     const std::uint32_t program = programs[c];
-    const auto [found, is_new] = launches.try_emplace({program, slowdowns[c]});
+    const auto [found, is_new] = known.try_emplace({program, slowdowns[c]});
     if (is_new) {
-      found->second =
-          book_launches(lowered.problem.programs[program], lowered.launch[program], slowdowns[c]);
+      const auto& steps = lowered.problem.programs[program];
+      found->second = {book_launches(steps, lowered.launch[program], slowdowns[c]),
+                       kernels_of(steps, lowered.idle[program], slowdowns[c])};
     }
+    step.kernels.push_back(found->second.kernels);
     Times& times = step.classes[c];
     times[Activity::pipeline_bubble] += run.end - run.actor_end[c];
     for (std::size_t a = 0; a < core::kActivities; ++a) {
-      times.values[a] += found->second.values[a];
+      times.values[a] += found->second.launches.values[a];
     }
   }
   step.stage_work = work_of_stages(step.classes, stage_of, run.multiplicity);

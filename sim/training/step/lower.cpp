@@ -163,6 +163,7 @@ class Lowering {
     number_slots(stages_.back());
     out_.problem.programs.push_back(std::move(stages_.back().steps));
     out_.launch.push_back(std::move(stages_.back().launch));
+    out_.idle.push_back(std::move(stages_.back().idle));
     out_.origins.push_back(std::move(stages_.back().origins));
     out_.owners.push_back(owner);
   }

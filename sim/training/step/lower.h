@@ -50,6 +50,7 @@ struct LoweredStep {
   std::vector<std::uint32_t>
       use_of_group;    ///< per group: its entry in `collectives`; of a copy none
   LaunchTicks launch;  ///< per program and step
+  LaunchTicks idle;    ///< the same: StageProgram::idle
   std::vector<std::vector<StepOrigin>> origins;  ///< per program and step, if asked for
   /// Per kind of node and block of the graph, block_stretch; with origins.
   std::vector<std::vector<double>> stretches;

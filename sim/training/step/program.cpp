@@ -108,9 +108,12 @@ class StageCompiler {
                        OperationTime time) {
     switch (operation.kind) {
       case OperationKind::compute:
-      case OperationKind::delay:
-        emit({StepCode::compute, operation.activity, name, 0, time.ticks}, here_, time.launch);
+      case OperationKind::delay: {
+        const core::Tick idle = operation.kind == OperationKind::delay ? time.ticks : time.launch;
+        emit({StepCode::compute, operation.activity, name, 0, time.ticks}, here_, time.launch,
+             idle);
         return {kNoSlot, 0};
+      }
       case OperationKind::collective: {
         if (slot == kNoSlot) {
           return {kNoSlot, 0};
@@ -217,9 +220,13 @@ class StageCompiler {
 
   std::uint16_t interference_name() { return name("interference"); }
 
-  void emit(const ProgramStep& step, StepOrigin origin = {}, core::Tick launch = 0) {
+  void emit(const ProgramStep& step,
+            StepOrigin origin = {},
+            core::Tick launch = 0,
+            core::Tick idle = 0) {
     program_.steps.push_back(step);
     program_.launch.push_back(launch);
+    program_.idle.push_back(idle);
     if (keeps_origins_) {
       origin.call = call_;
       program_.origins.push_back(origin);

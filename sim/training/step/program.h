@@ -84,6 +84,7 @@ struct StepOrigin {
 struct StageProgram {
   network::Program steps;
   std::vector<core::Tick> launch;   ///< per step: OperationTime::launch of a computation, else 0
+  std::vector<core::Tick> idle;     ///< per step: of a computation, ticks without a kernel; else 0
   std::vector<StepOrigin> origins;  ///< per step, if asked for
   std::vector<SlotKey> slots;
 };

@@ -46,6 +46,7 @@ void fill_breakdown(const LoweredStep& lowered, const network::RunResult& run, S
   }
   for (std::size_t c = 0; c < run.multiplicity.size(); ++c) {
     const double share = run.multiplicity[c] / ranks;
+    result.kernels += clock.to_seconds(step.kernels[c]) * share;
     for (std::size_t a = 0; a < core::kActivities; ++a) {
       result.breakdown.values[a] += clock.to_seconds(step.classes[c].values[a]) * share;
     }
@@ -249,6 +250,7 @@ void add_exchanges(StepResult& result) {
   }
   const ExchangeResult& exchange = *result.sites->exchange;
   result.time += exchange.step_kernels + exchange.step_wait;
+  result.kernels += exchange.step_kernels;
   for (auto* causes : {&result.breakdown, &result.critical_path}) {
     (*causes)[Activity::optimizer] += exchange.step_kernels;
     (*causes)[Activity::data] += exchange.step_wait;

@@ -1,6 +1,8 @@
 #include "sim/workload/vision/encoder_problems.h"
 
+#include <algorithm>
 #include <fmt/format.h>
+#include <limits>
 #include <utility>
 
 #include "sim/workload/number_formats.h"
@@ -63,6 +65,25 @@ class EncoderComplaints {
           "{:g} images of a sequence have {:.0f} tokens in the mean, more than the {} of the "
           "sequence",
           images.per_sequence, tokens, training_.sequence_length);
+    }
+    if (model_.vision) {
+      check_patches(*model_.vision, images);
+    }
+  }
+
+  /// Patches of a micro-batch, and of its largest image, are counted in `int`.
+  void check_patches(const VisionSpec& vision, const ImagesSpec& images) {
+    double tokens = parallelism_.micro_batch * image_tokens(images);
+    for (const ImageSize& size : images.sizes) {
+      tokens = std::max<double>(tokens, size.tokens);
+    }
+    const double patches = patches_of_token(vision) * tokens;
+    if (constexpr int most = std::numeric_limits<int>::max(); patches > most) {
+      add("model.vision.merge",
+          "{:.0f} tokens of the images of a micro-batch stand for {:.4g} patches at merge {} "
+          "(its square each), and at most {} are simulated; merge fewer, or take fewer or smaller "
+          "images",
+          tokens, patches, vision.merge, most);
     }
   }
 
