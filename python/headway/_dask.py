@@ -28,13 +28,17 @@ IN_FLIGHT = 4  # shards a thread of the cluster that wait for it
 LOST_WORKERS = 10  # of one shard, before it is said to kill them
 # Nobody looks at the dashboard of a cluster that is started here, so nothing is sampled for it: one
 # of two workers takes 0.02 s of processor time a second while it waits, not 0.05.
-CLUSTER = {
+CLUSTER: dict[str, Any] = {
     "distributed.scheduler.allowed-failures": LOST_WORKERS,
     "distributed.worker.profile.enabled": False,
     "distributed.admin.system-monitor.interval": "10s",
     "distributed.admin.system-monitor.gil.enabled": False,
     "distributed.admin.tick.interval": "1s",
 }
+if sys.platform == "linux":
+    # A worker is a copy of this process, which has loaded Dask and computes nothing itself: that
+    # halves what a cluster costs apart from its points (docs/sweep.md, What it costs).
+    CLUSTER["distributed.worker.multiprocessing-method"] = "fork"
 
 
 @functools.lru_cache(maxsize=4)
