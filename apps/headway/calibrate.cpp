@@ -101,7 +101,9 @@ training::CalibrationSpec load_profile(const std::string& name) {
 }
 
 void add_out(CLI::App& app, CommonOptions& options) {
-  app.add_option("--out", options.out, "Write the result to this file")->option_text("FILE");
+  app.add_option("--out", options.out, "Write the result to this file")
+      ->check(file_name())
+      ->option_text("FILE");
   app.add_flag("--force", options.force, "Let --out overwrite a file");
   app.add_flag("--quiet", options.quiet, "No remarks on standard error");
 }

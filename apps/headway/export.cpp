@@ -64,6 +64,7 @@ int run_export(int argc, char** argv) {
   app.add_option("--ranks", given.ranks, "chakra: of these ranks, as 0-7,64; else of all")
       ->option_text("LIST");
   app.add_option("--out", options.out, "Write the result to this file (chakra: a folder)")
+      ->check(file_name())
       ->option_text("FILE");
   app.add_flag("--force", options.force, "Let --out overwrite a file");
   app.add_flag("--quiet", options.quiet, "No remarks on standard error");

@@ -238,7 +238,9 @@ int run_import(int argc, char** argv) {
   app.add_option("--name", given.name, "Name printed in reports")
       ->check(utf8_text())
       ->option_text("TEXT");
-  app.add_option("--out", options.out, "Write the result to this file")->option_text("FILE");
+  app.add_option("--out", options.out, "Write the result to this file")
+      ->check(file_name())
+      ->option_text("FILE");
   app.add_flag("--force", options.force, "Let --out overwrite a file");
   app.add_flag("--quiet", options.quiet, "No warnings on standard error");
   if (const auto code = parse(app, argc, argv)) {

@@ -167,7 +167,9 @@ void add_output_options(CLI::App& app,
   app.add_option("--format", options.format, "Form of the result")
       ->check(CLI::IsMember(formats))
       ->option_text(words + " [" + formats.front() + "]");
-  app.add_option("--out", options.out, "Write the result to this file")->option_text("FILE");
+  app.add_option("--out", options.out, "Write the result to this file")
+      ->check(file_name())
+      ->option_text("FILE");
   app.add_flag("--force", options.force, "Let --out overwrite a file");
   app.add_option("--color", options.color, "Colour of tables: auto (on a terminal), always, never")
       ->check(CLI::IsMember({"auto", "always", "never"}))
@@ -191,9 +193,19 @@ std::optional<int> parse(CLI::App& app, int argc, char** argv, CommonOptions* op
     print_result(manual_of(app));
     return 0;
   }
+  // CLI11 has no name for an option without a group, and its complaints would say none.
+  const auto unnamed =
+      app.get_options([](const CLI::Option* option) { return option->get_group().empty(); });
+  const auto put_into = [&unnamed](const char* group) {
+    for (CLI::Option* option : unnamed) {
+      option->group(group);
+    }
+  };
+  put_into("Also");
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
+    put_into("");
     app.footer(unlisted(app) + app.get_footer());
     print_help(app.help());
     return 0;

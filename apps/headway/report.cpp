@@ -44,7 +44,9 @@ int run_report(int argc, char** argv) {
   app.add_option("RESULT", files, "Results as --format json wrote them")
       ->required()
       ->option_text("...");
-  app.add_option("--out", options.out, "File to write")->option_text("FILE [report.html]");
+  app.add_option("--out", options.out, "File to write")
+      ->check(file_name())
+      ->option_text("FILE [report.html]");
   app.add_flag("--force", options.force, "Let --out overwrite a file");
   app.add_flag("--quiet", options.quiet, "Nothing on standard error but errors");
   if (const auto code = parse(app, argc, argv)) {

@@ -21,7 +21,9 @@ int run_schema(int argc, char** argv) {
   app.add_option("KIND", kind, "scenarios, gpus, nodes, fabrics, models, ...")
       ->option_text("[scenarios]");
   app.add_flag("--python", python, "Print the same as Python dataclasses");
-  app.add_option("--out", options.out, "Write the result to this file")->option_text("FILE");
+  app.add_option("--out", options.out, "Write the result to this file")
+      ->check(file_name())
+      ->option_text("FILE");
   app.add_flag("--force", options.force, "Let --out overwrite a file");
   if (const auto code = parse(app, argc, argv)) {
     return *code;

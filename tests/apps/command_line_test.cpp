@@ -96,6 +96,26 @@ TEST_F(CommandLine, OutNamesWhatIsInItsWay) {
   EXPECT_EQ(run("schema --out /dev/null --force").code, 2);
 }
 
+// Options that the help tells of in one line are named by complaints like all others.
+TEST_F(CommandLine, ComplaintsNameTheirOption) {
+  EXPECT_EQ(run("run s.yaml --color maybe").err,
+            "headway run: --color: maybe not in {auto,always,never}\n");
+  EXPECT_EQ(run("run s.yaml --trace t.json --trace-steps 0").err,
+            "headway run: --trace-steps: '0' must be a number between 1 and 1000\n");
+  EXPECT_THAT(run("run --help").out, testing::Not(HasSubstr("Also:\n  --")));
+}
+
+// What a variable of the shell that is not set leaves of --out "$RESULT".
+TEST_F(CommandLine, OutWithoutANameIsRefusedByEveryVerb) {
+  for (const char* verb : {"run s.yaml", "schema", "report r.json", "import nccl-xml t.xml",
+                           "export megatron s.yaml", "calibrate fit a.csv"}) {
+    const auto outcome = run(std::string(verb) + " --out ''");
+    EXPECT_EQ(outcome.code, 2) << verb;
+    EXPECT_EQ(outcome.out, "") << verb;
+    EXPECT_THAT(outcome.err, HasSubstr("--out: the name of the file is empty")) << verb;
+  }
+}
+
 TEST_F(CommandLine, OutFollowsLinksAndLeavesNoDraft) {
   write("real.json", "old");
   std::filesystem::create_symlink("real.json", folder_ / "link.json");

@@ -1,4 +1,4 @@
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 #include <string>
 #include <vector>
 
@@ -40,6 +40,23 @@ TEST(SetArgument, ReachesIntoAList) {
   const auto loaded = with({"run.failures.hazards[1].count=9"});
   EXPECT_EQ(loaded.scenario.run.failures->hazards[1].count, 9);
   EXPECT_EQ(loaded.scenario.run.failures->hazards[0].name, "a");
+}
+
+TEST(SetArgument, SaysWhatIsNoListAndWhatIsNotInOne) {
+  const auto reason = [](const char* set) {
+    try {
+      (void)with({set});
+    } catch (const core::Error& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  EXPECT_THAT(reason("cluster[3]=3"),
+              testing::HasSubstr("'cluster' is no list: write 'cluster' without '[3]'"));
+  EXPECT_THAT(reason("run.failures.hazards[7].count=9"),
+              testing::HasSubstr("there is no 'hazards[7]'; the list has 2 items"));
+  EXPECT_THAT(reason("assert[0]=step.mfu > 0.3"),
+              testing::HasSubstr("there is no 'assert[0]'; the list has 0 items"));
 }
 
 TEST(SetArgument, TakesListsAndMappings) {

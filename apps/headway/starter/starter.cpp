@@ -255,10 +255,10 @@ Starter starter(const StarterChoice& choice) {
   const Server server = server_with(choice.gpu.empty() ? "h100-sxm" : choice.gpu);
   const int gpus = choice.gpus > 0 ? choice.gpus : 16 * server.gpus;
   if (gpus % server.gpus != 0) {
-    throw core::Error(
-        fmt::format("--gpus: {} has {} GPUs, so {} fill no whole nodes; write {} or {}",
-                    server.entry, server.gpus, gpus, std::max(1, gpus / server.gpus) * server.gpus,
-                    (gpus / server.gpus + 1) * server.gpus));
+    const int below = gpus / server.gpus * server.gpus;
+    throw core::Error(fmt::format(
+        "--gpus: {} has {} GPUs, so {} fill no whole nodes; write {}{}", server.entry, server.gpus,
+        gpus, below > 0 ? fmt::format("{} or ", below) : "", below + server.gpus));
   }
   Layout last;
   std::string fault;

@@ -110,6 +110,11 @@ Node* enter(LoadState& state,
     }
     node = &entry.value;
     for (const std::size_t index : segment.indexes) {
+      if (node->is_mapping() || node->is_scalar()) {
+        state.complaints.add(place, fmt::format("'{0}' is no list: write '{0}' without '[{1}]'",
+                                                segment.key, index));
+        return nullptr;
+      }
       if (node->kind != Node::Kind::list || index >= node->items.size()) {
         state.complaints.add(place, fmt::format("there is no '{}[{}]'; the list has {} items",
                                                 segment.key, index, node->items.size()));
