@@ -46,6 +46,18 @@ TEST_F(LateModels, OfShippedScenariosRun) {
   }
 }
 
+TEST_F(LateModels, MatricesBesideAnEncoderOnItsOwnStageAreRefusedByName) {
+  for (const char* state : {"muon", "soap"}) {
+    const auto refused = run(std::string("run " HEADWAY_ROOT
+                                         "/configs/scenarios/qwen2.5-vl-7b-own-stage-48-h100.yaml "
+                                         "--set training.optimizer_state=") +
+                             state);
+    EXPECT_EQ(refused.code, 2);
+    EXPECT_THAT(refused.err, HasSubstr(std::string("optimizer_state ") + state +
+                                       " of an encoder of images is not simulated"));
+  }
+}
+
 TEST_F(LateModels, HeadsThatNoFlashKernelTakesAreSaid) {
   const std::string gemma = "run " HEADWAY_ROOT "/configs/scenarios/gemma-4-31b-64-h100.yaml ";
   const auto assumed = run(gemma + "--show assumptions --set run.trials=2");

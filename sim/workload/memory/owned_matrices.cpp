@@ -201,8 +201,8 @@ double matrix_elements(const std::vector<OwnedMatrices>& matrices) {
 
 double matrix_share(const ModelSpec& model) {
   const ParallelismSpec whole;
-  if (model.layers == 0 || model.hidden == 0) {
-    return 0;  // of a launch file that says no more
+  if (model.layers == 0 || model.hidden == 0 || model.vision) {
+    return 0;  // of a launch file that says no more; beside an encoder, which is refused
   }
   const double matrices =
       matrix_elements(stage_matrices(model, whole, StageLayout(model, whole), 0));

@@ -159,8 +159,8 @@ double factor_bytes(const std::vector<OwnedMatrices>& blocks) {
 
 double mean_factor_bytes(const ModelSpec& model, const PreconditionerSpec& preconditioner) {
   const ParallelismSpec whole;
-  if (model.layers == 0 || model.hidden == 0) {
-    return 0;  // of a launch file that says no more
+  if (model.layers == 0 || model.hidden == 0 || model.vision) {
+    return 0;  // of a launch file that says no more; beside an encoder, which is refused
   }
   const auto matrices = stage_matrices(model, whole, StageLayout(model, whole), 0);
   const ParameterCount count = count_parameters(model);
