@@ -47,13 +47,16 @@ VERBS = {
     ),
     "plan": ("plans", "front"),
     "drill": ("cascade", "lost", "remedies"),
-    "compare": ("sides",),
+    "compare": ("sides", "step_parts", "run_parts", "cost_parts"),
     "sweep": ("sweep",),
     "validate": ("validation",),
 }  # fmt: skip
 """Charts of each verb, by the names that the page gives them."""
 
-OTHER_NAMES = {"breakdown": "step", "kinds": "memory", "interval": "ettr", "front": "pareto"}
+OTHER_NAMES = {
+    "breakdown": "step", "step_parts": "step", "kinds": "memory", "interval": "ettr",
+    "front": "pareto",
+}  # fmt: skip
 """What a chart is called by its method."""
 
 DRAWN = {"timeline", "held", "kinds", "loads", "cables", "goodput", "storage"}
@@ -66,6 +69,19 @@ OF_A_RUN = {"ledger", "badput", "goodput", "interruptions", "cost", "interval", 
 def _fails(result: dict[str, Any]) -> bool:
     """Whether anything interrupts the job of a run."""
     return any(hazard["mean"] > 0 for hazard in result["campaign"]["interruptions_by_hazard"])
+
+
+def why_no_difference(name: str, result: dict[str, Any]) -> str:
+    """Why a comparison has no chart of what differs: a sentence."""
+    figure, lacks = {
+        "sides": ("step_time_s", "A or B has no step"),
+        "step_parts": ("step_time_s", "A or B has no step"),
+        "run_parts": ("wall_days", "A or B has no run.until"),
+        "cost_parts": ("total_usd", "A or B has no run.until, or no run.prices"),
+    }[name]
+    if any(result[side]["figures"][figure] is None for side in "ab"):
+        return lacks
+    return "it is the same in both"
 
 
 def why_not(name: str, result: dict[str, Any]) -> str:
@@ -91,6 +107,8 @@ def why_not(name: str, result: dict[str, Any]) -> str:
         return "headway.run works it out with explain=True"
     if name == "published":
         return "the scenario has no claim of published figures"
+    if name in ("sides", "step_parts", "run_parts", "cost_parts"):
+        return why_no_difference(name, result)
     if name == "front":
         return "plans have no days and dollars: the scenario has no run.until, or no run.prices"
     return "the result has nothing to draw in it"
@@ -132,8 +150,8 @@ class Plots:
         return None if name is None else self(name)
 
     def step(self) -> Chart:
-        """Where the step goes."""
-        return self("breakdown")
+        """Where the step goes; of a comparison where the steps differ."""
+        return self("step_parts" if "step_parts" in self._charts else "breakdown")
 
     def timeline(self) -> Chart:
         """What every pipeline stage does in a step; needs ``pictures=True``."""
@@ -261,6 +279,18 @@ class Plots:
     def sides(self) -> Chart:
         """What the second scenario of a comparison changes."""
         return self("sides")
+
+    def step_parts(self) -> Chart:
+        """Where the steps of two scenarios differ, the largest difference first: `step`."""
+        return self("step_parts")
+
+    def run_parts(self) -> Chart:
+        """Where the GPU time of two runs differs; both need ``run.until``."""
+        return self("run_parts")
+
+    def cost_parts(self) -> Chart:
+        """Where the cost of two runs differs; both need ``run.until`` and ``run.prices``."""
+        return self("cost_parts")
 
     def sweep(self) -> Chart:
         """The figure of a sweep at its points."""

@@ -1,8 +1,12 @@
 #include "sim/study/compare.h"
 
+#include <algorithm>
+#include <cmath>
+
 #include "sim/core/figures.h"
 #include "sim/study/driver.h"
 #include "sim/study/predict.h"
+#include "sim/study/words.h"
 #include "sim/training/check.h"
 #include "sim/training/step/step.h"
 
@@ -21,6 +25,7 @@ Figures figures_of(Driver& driver, const Scenario& scenario, const core::SourceM
   figures.mfu = step.mfu;
   figures.fits = step.memory.fits;
   figures.assumptions = step.assumptions;
+  figures.breakdown = step.breakdown;
   if (training::near_memory_limit(step.memory)) {
     figures.memory_warning = training::memory_limit_warning(step.memory);
   }
@@ -29,9 +34,11 @@ Figures figures_of(Driver& driver, const Scenario& scenario, const core::SourceM
     figures.goodput = outcome->result.goodput.mean;
     figures.wall_days = outcome->result.wall_days.mean;
     figures.tokens = outcome->result.tokens;
+    figures.ledger = outcome->result.ledger;
     if (const auto cost = cost_of(*outcome, "")) {
       figures.usd = cost->total_usd.mean;
       figures.usd_per_million_tokens = cost->bill.usd_per_million_tokens;
+      figures.bill = cost->bill;
     }
   }
   return figures;
@@ -109,6 +116,63 @@ void warn(const Figures& figures, const std::string& name, CompareReport& report
   }
 }
 
+/// Names of the parts of a whole, in the order of its figures.
+using PartWords = std::vector<std::string>;
+
+template <class Enum>
+PartWords words_of_all() {
+  PartWords words;
+  for (const auto& entry : enum_words(Enum{})) {
+    words.emplace_back(in_words(entry.value));
+  }
+  return words;
+}
+
+/// A whole on both sides, part by part.
+/// @param words  of each part of `a`, which has as many parts
+std::vector<PartDifference> differences(const core::Figure& a,
+                                        const core::Figure& b,
+                                        const PartWords& words) {
+  std::vector<PartDifference> parts;
+  double whole = 0;
+  bool finite = true;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const double of_a = core::value_of(a.parts[i]).value_or(0);
+    const double of_b = core::value_of(b.parts[i]).value_or(0);
+    finite = finite && std::isfinite(of_a) && std::isfinite(of_b);
+    whole += of_a;
+    if (of_a != 0 || of_b != 0) {
+      parts.push_back({a.parts[i].key, words[i], of_a, of_b, 0});
+    }
+  }
+  if (!finite || whole <= 0) {
+    return {};
+  }
+  for (PartDifference& part : parts) {
+    part.share = (part.b - part.a) / whole;
+  }
+  std::stable_sort(parts.begin(), parts.end(), [](const auto& one, const auto& other) {
+    return std::abs(one.share) > std::abs(other.share);
+  });
+  return parts;
+}
+
+void divide(CompareReport& report) {
+  using core::figures_of;
+  const Figures &a = report.a, &b = report.b;
+  report.step_parts =
+      differences(figures_of(a.breakdown), figures_of(b.breakdown), words_of_all<core::Activity>());
+  if (a.ledger && b.ledger) {
+    report.ledger_parts = differences(figures_of(*a.ledger), figures_of(*b.ledger),
+                                      words_of_all<campaign::Account>());
+  }
+  if (a.bill && b.bill) {
+    report.cost_parts =
+        differences(figures_of(*a.bill), figures_of(*b.bill),
+                    {"GPUs", "spares", "checkpoint storage", "electricity", "bring-up"});
+  }
+}
+
 }  // namespace
 
 std::vector<LayerShares> CompareReport::shares() const {
@@ -141,6 +205,7 @@ CompareReport compare(const config::LoadedScenario& a,
                  .progress = options.count});
   report.a = figures_of(driver, a.scenario, a.marks);
   report.b = figures_of(driver, b.scenario, b.marks);
+  divide(report);
   report.differing = differing_layers(a.scenario, b.scenario);
   if (options.layers) {
     attribute(a.scenario, b.scenario, options, driver, report);

@@ -48,6 +48,9 @@ struct Figures {
   bool fits = true;                                        ///< in memory
   std::string memory_warning;  ///< where a peak that fits leaves the allocator no room
   std::vector<training::Assumption> assumptions;  ///< of the step
+  core::ByActivity<core::Seconds> breakdown{};    ///< of the step
+  std::optional<campaign::Ledger> ledger{};       ///< mean over the trials [GPU s]
+  std::optional<price::Bill> bill{};              ///< of the mean usage
 
   template <class V>
   void fields(V& v) const {
@@ -80,6 +83,25 @@ struct Mixture {
   void fields(V& v) const {
     v.part("from_b", from_b, "layers of B; the others are A's");
     v.part("figures", figures, "the figures of the mixture");
+  }
+};
+
+/// What one part of a whole (a step, the GPU time of a run, its bill) is on both sides.
+struct PartDifference {
+  std::string part;   ///< its key in the result of `headway run`
+  std::string words;  ///< for people
+  double a = 0, b = 0;
+  double share = 0;  ///< (b - a) / the whole of A
+
+  template <class V>
+  void fields(V& v) const {
+    v.part("part", part, "its key in the result of `headway run`");
+    v.part("words", words, "the same for people");
+    v.figure("a", a, "", "of the first file");
+    v.figure("b", b, "", "of the second file");
+    v.figure("difference", b - a, "", "b - a");
+    v.figure("share", share, "1",
+             "`difference` / the whole of the first file: those of all parts add up to B / A - 1");
   }
 };
 
@@ -119,6 +141,9 @@ struct CompareReport {
   std::int64_t seed_a = 1, seed_b = 1;
   std::string resolved_a, resolved_b;  ///< as YAML
   Figures a, b;
+  /// By part, the largest difference first; parts that neither has are left out. Empty where a side
+  /// lacks the whole.
+  std::vector<PartDifference> step_parts, ledger_parts, cost_parts;
   std::vector<Layer> differing;           ///< layers in which A and B are not equal
   std::vector<Mixture> mixtures;          ///< all of them, if asked for
   std::vector<Attribution> attributions;  ///< of every figure that both have, if asked for
@@ -138,6 +163,15 @@ struct CompareReport {
                  "layer makes most of the difference");
     v.part("a", ComparedSide{name_a, digest_a, seed_a, a, resolved_a}, "the first file");
     v.part("b", ComparedSide{name_b, digest_b, seed_b, b, resolved_b}, "the second file");
+    v.figure("step_parts_s", step_parts, "s",
+             "where the step differs: `step.breakdown_s` of both, the largest difference first");
+    v.figure(
+        "ledger_parts_gpu_s", ledger_parts, "GPU s",
+        "where the GPU time of the run differs: `campaign.ledger_gpu_s` of both; empty where a "
+        "side has no run");
+    v.figure("cost_parts_usd", cost_parts, "USD",
+             "where the bill of the mean usage differs: `cost` of both; empty where a side has no "
+             "run or no prices");
     v.part("differing_layers", differing, "layers in which the two scenarios are not equal");
     v.part("layers", shares(), "with `--layers`: who makes the difference");
     v.part("mixtures", mixtures, "with `--layers`: A with the layers `from_b` of B");

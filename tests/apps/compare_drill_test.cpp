@@ -46,6 +46,50 @@ TEST_F(CompareVerb, ContributionsOfLayersAddUpToTheDifference) {
   }
 }
 
+// Each whole is the sum of its parts: sum (b - a) = B - A, and sum of shares = B / A - 1.
+TEST_F(CompareVerb, DifferencesOfPartsAddUpToThatOfTheWhole) {
+  write_small("a.yaml", kDrillRun);
+  write_small("b.yaml", kOther);
+  const auto outcome = run("compare a.yaml b.yaml --format json");
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const json result = json::parse(outcome.out);
+  const auto check = [&](const char* parts, const char* figure) {
+    double difference = 0, share = 0, before = 1e300;
+    for (const json& part : result[parts]) {
+      const double own = part["difference"];
+      EXPECT_DOUBLE_EQ(own, part["b"].get<double>() - part["a"].get<double>());
+      EXPECT_LE(std::abs(own), before) << "the largest first";
+      before = std::abs(own);
+      difference += own;
+      share += part["share"].get<double>();
+    }
+    const double a = result["a"]["figures"][figure], b = result["b"]["figures"][figure];
+    EXPECT_NEAR(share, b / a - 1, 1e-9) << parts;
+    return difference - (b - a);
+  };
+  EXPECT_NEAR(check("step_parts_s", "step_time_s"), 0, 1e-9);
+  check("ledger_parts_gpu_s", "wall_days");  // GPU seconds: both have as many GPUs
+  EXPECT_FALSE(result["cost_parts_usd"].empty());
+  const std::string table = run("compare a.yaml b.yaml").out;
+  EXPECT_THAT(table, Not(HasSubstr("Where the step differs"))) << "steps are equal";
+  EXPECT_THAT(table, HasSubstr("Where the GPU time of the run differs [GPU h]"));
+  EXPECT_THAT(run("compare a.yaml a.yaml").out, Not(HasSubstr("differs [")));
+}
+
+TEST_F(CompareVerb, AStepThatDiffersIsDividedIntoItsParts) {
+  write_small("a.yaml");
+  const std::string both =
+      "compare a.yaml " HEADWAY_ROOT "/configs/scenarios/small-llama-8b-64-h100.yaml";
+  const json result = json::parse(run(both + " --format json").out);
+  const json& top = result["step_parts_s"][0];
+  EXPECT_GT(std::abs(top["share"].get<double>()), 0.01);
+  const std::string table = run(both).out;
+  EXPECT_THAT(table, HasSubstr("Where the step differs [s]"));
+  EXPECT_THAT(table, HasSubstr("The largest part of that is " + top["words"].get<std::string>()));
+  EXPECT_THAT(table, testing::ContainsRegex("\\+{16}|-{16}\n")) << "its bar is the longest";
+  EXPECT_TRUE(result["ledger_parts_gpu_s"].empty()) << "A has no run";
+}
+
 TEST_F(CompareVerb, EqualArchitecturesDifferInNothing) {
   write_small("a.yaml");
   const json result = json::parse(run("compare a.yaml a.yaml --layers --format json").out);

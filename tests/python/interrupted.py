@@ -7,6 +7,7 @@ seconds by the clock, seconds of processors, and seconds until nothing works any
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import signal
@@ -25,6 +26,13 @@ PLACED = SCENARIOS / "placement-llama-8b-64-h100.yaml"
 MANY = {"training.global_batch": 131072}
 TRIALS = {"run.trials": 1000000, "run.until.steps": 10000000}
 OVERHEAD = "training.framework.step_overhead"
+
+
+@functools.cache
+def finished() -> headway.Result:
+    """A result with pictures, whose pages and charts take long."""
+    return headway.run(LARGE, pictures=True)
+
 
 Call = Callable[[Path, Path], object]
 CALLS: dict[str, Call] = {
@@ -48,8 +56,15 @@ CALLS: dict[str, Call] = {
     "sweep": lambda small, log: headway.sweep(
         LARGE, {OVERHEAD: [f"{i} s" for i in range(1, 99)]}, set=MANY
     ),
+    "report": lambda small, log: finished().report(log.with_suffix(".html"), force=True),
+    "plot": lambda small, log: list(finished().plot),
+    "trace": lambda small, log: finished().trace(log.with_suffix(".pftrace"), force=True),
     # What follows is answered by a process.
     "validate": lambda small, log: headway.validate(),
+    "collective": lambda small, log: headway.collective("all_reduce", LARGE, gpus=16384),
+    "export": lambda small, log: headway.export(
+        "chakra", LARGE, out=log.with_suffix(".d"), ranks="0-255", force=True
+    ),
     "topo": lambda small, log: headway.topo("roce-clos-llama-3", nodes=64, stress="dcqcn"),
 }
 
@@ -79,6 +94,7 @@ def struck(call: Callable[[], object], moment: float) -> tuple[float, float, flo
 def main(name: str, small: str, log: str, *moments: str) -> None:
     # What runs the tests may have been started in the background, where Ctrl-C is ignored.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    finished()  # not what is measured
     for moment in moments:
         print(
             json.dumps(struck(lambda: CALLS[name](Path(small), Path(log)), float(moment))),

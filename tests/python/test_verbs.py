@@ -42,6 +42,13 @@ def test_compare_and_drill_are_those_of_the_program(small, command, tmp_path):
     words = ("--layers", "--set", "run.trials=3")
     result = headway.compare(small, other, layers=True, set={"run.trials": 3})
     assert given(result) == printed(command, "compare", small, other, *words)
+    assert list(result.plot) == ["sides", "step_parts", "run_parts"]
+    before, after = (side.figures.step_time_s for side in (result.a, result.b))
+    assert sum(part.share for part in result.step_parts_s) == pytest.approx(after / before - 1)
+    rows = result.plot.step().specification["data"]["values"]
+    assert [row["what"] for row in rows] == [p.words for p in result.step_parts_s if p.difference]
+    with pytest.raises(ValueError, match="'cost_parts': A or B has no run.until, or no"):
+        result.plot.cost_parts()
     assert result.a.figures.step_time_s > result.b.figures.step_time_s
     assert has_one_verdict(result)
 

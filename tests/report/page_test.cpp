@@ -7,6 +7,7 @@
 #include "sim/report/page/answer_tables.h"
 #include "sim/report/page/charts.h"
 #include "sim/report/page/html.h"
+#include "sim/report/page/tiles.h"
 #include "sim/report/run_json.h"
 
 #include "tests/report/specimen_result.h"
@@ -265,9 +266,39 @@ TEST(Page, OtherVerbsHaveChartsToo) {
   EXPECT_THAT(ids_of(drill), testing::ElementsAre("cascade", "lost", "remedies"));
   Json compare = specimen_result("headway.compare/1");
   compare["a"]["figures"]["mfu"] = 0.4;
+  compare["b"]["figures"]["mfu"] = 0.5;
   EXPECT_THAT(ids_of(compare), testing::ElementsAre("sides"));
   EXPECT_THAT(ids_of(specimen_result("headway.validate/1")), testing::ElementsAre("validation"));
   EXPECT_THAT(ids_of(specimen_result("headway.topo/1")), testing::IsEmpty());
+}
+
+// 0.004 s of 2 s are 0.2 %: its bar is 1/250 of the largest, its words are as large.
+TEST(Page, PartsOfAComparisonSayTheirDifferenceAndShare) {
+  Json compare = specimen_result("headway.compare/1");
+  const auto part = [](const char* words, double a, double b, double share) {
+    return Json{{"part", "x"}, {"words", words},      {"a", a},
+                {"b", b},      {"difference", b - a}, {"share", share}};
+  };
+  compare["step_parts_s"] = {part("compute", 1, 2, 0.5),
+                             part("the optimizer", 0.005, 0.001, -0.002), part("other", 1, 1, 0)};
+  compare["a"]["figures"]["step_time_s"] = 2.0;
+  compare["b"]["figures"]["step_time_s"] = 1.0;
+  const auto charts = charts_of({compare, "c.json"});
+  ASSERT_GE(charts.size(), 2U);
+  const Json& sides = charts[0].specification;
+  EXPECT_EQ(sides["data"]["values"][0]["label"], "step: -50.0 % (2.00 s to 1.00 s)");
+  // Twice and half are as far from 1.
+  const Json& x = sides["layer"][0]["encoding"]["x"]["scale"];
+  EXPECT_EQ(x["type"], "log");
+  EXPECT_DOUBLE_EQ(x["domain"][0].get<double>() * x["domain"][1].get<double>(), 1);
+  EXPECT_EQ(change_text(1 - 1e-9), "0.0 %") << "nothing has a sign";
+  EXPECT_EQ(charts[1].id, "step_parts");
+  const Json& rows = charts[1].specification["data"]["values"];
+  ASSERT_EQ(rows.size(), 2U) << "what is the same is no difference";
+  EXPECT_EQ(rows[0]["label"], "compute: +1.00 s, +50.0 % of A's");
+  EXPECT_EQ(rows[0]["side"], "more on B");
+  EXPECT_EQ(rows[1]["label"], "the optimizer: -0.00400 s, -0.200 % of A's");
+  EXPECT_EQ(rows[1]["side"], "less on B");
 }
 
 TEST(Page, RemediesOfADrillSayHow) {

@@ -37,6 +37,26 @@ TEST(SweepChart, NumbersAreAnAxisInOrder) {
   EXPECT_EQ(chart["encoding"]["color"]["title"], "parallelism.tensor");
 }
 
+TEST(SweepChart, TicksStandWherePointsAreUnlessThereAreMany) {
+  const Json chart = chart_of(sweep_of({{"4", "1"}, {"16", "1"}, {"4", "2"}}));
+  EXPECT_EQ(chart["encoding"]["x"]["axis"]["values"], Json({4, 16}));
+  EXPECT_GT(chart["encoding"]["x"]["scale"]["padding"], 0) << "the outermost points are whole";
+  const Json many = chart_of(sweep_of({{"1", "1"},
+                                       {"2", "1"},
+                                       {"3", "1"},
+                                       {"4", "1"},
+                                       {"5", "1"},
+                                       {"6", "1"},
+                                       {"7", "1"},
+                                       {"8", "1"},
+                                       {"9", "1"},
+                                       {"10", "1"},
+                                       {"11", "1"},
+                                       {"12", "1"},
+                                       {"13", "1"}}));
+  EXPECT_FALSE(many["encoding"]["x"].contains("axis"));
+}
+
 TEST(SweepChart, WordsAreNames) {
   const Json chart = chart_of(sweep_of({{"dgx-h100", "1"}, {"16", "2"}}));
   EXPECT_EQ(chart["data"]["values"][0]["axis 1"], "dgx-h100");

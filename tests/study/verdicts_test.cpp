@@ -56,6 +56,12 @@ TEST(Verdicts, OfAComparisonSayWhoIsSlower) {
   EXPECT_EQ(with(5), "A step takes 25.0 % longer on B (New) than on A (Old).");
   EXPECT_EQ(with(10), "A step takes 2.50 times as long on B (New) as on A (Old).");
   EXPECT_EQ(with(4), "A step takes as long on A (Old) as on B (New).");
+  report.step_parts = {{"data", "data-parallel communication", 0.5, 2, 0.375}};
+  EXPECT_THAT(with(5),
+              EndsWith(" The largest part of that is data-parallel communication: +1.50 of "
+                       "+1.00 s."));
+  EXPECT_EQ(with(4), "A step takes as long on A (Old) as on B (New).");
+  report.step_parts.clear();
   // Fewer GPUs that are as fast: the step alone would say that nothing is won. 30 / 40 and 2.5 M /
   // 1 M.
   report.a.wall_days = 40;

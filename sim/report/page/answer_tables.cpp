@@ -8,6 +8,7 @@
 
 #include "sim/report/page/figure_words.h"
 #include "sim/report/page/html.h"
+#include "sim/report/page/tiles.h"
 #include "sim/report/read_result.h"
 
 namespace headway::report {
@@ -72,7 +73,7 @@ std::string plans_table(const Json& plans) {
 
 std::string sides_table(const Json& result) {
   constexpr const char* kCompare = "headway.compare/1";
-  Table table{"", {{"figure", false}, {"A"}, {"B"}, {"B / A - 1 [%]"}}, {}, false};
+  Table table{"", {{"figure", false}, {"A"}, {"B"}, {"B beside A"}}, {}, false};
   const Json& a = at(result, {"a", "figures"});
   for (const auto& [key, value] : a.items()) {
     const Json& other = at(result, {"b", "figures", key.c_str()});
@@ -80,13 +81,11 @@ std::string sides_table(const Json& result) {
       continue;
     }
     const std::string path = "a.figures." + key;
-    const auto first = number_at(a, {key.c_str()});
-    const auto second = number_at(result, {"b", "figures", key.c_str()});
+    const auto ratio = ratio_of_sides(result, key.c_str());
     const std::string unit = figure_unit(kCompare, path);
     table.rows.push_back({figure_name(key) + (unit.empty() ? "" : fmt::format(" [{}]", unit)),
                           figure_number(kCompare, path, value),
-                          figure_number(kCompare, path, other),
-                          first && second && *first != 0 ? percent(*second / *first - 1) : "-"});
+                          figure_number(kCompare, path, other), ratio ? change_text(*ratio) : "-"});
   }
   return html_table(table);
 }
@@ -104,6 +103,18 @@ std::vector<std::string> keys_of(const Json& rows, const char* part) {
   return keys;
 }
 
+/// Why points have no figures, a line a point: in the table itself they would make it far wider
+/// than a page.
+std::string reasons_list(const Json& rows) {
+  std::string list;
+  for (std::size_t i = 0; i < std::min(rows.size(), kMostRows); ++i) {
+    if (const std::string reason = text_at(rows[i], {"reason"}); !reason.empty()) {
+      list += element("li", escaped(fmt::format("{}: {}", text_of(rows[i]["point"]), reason)));
+    }
+  }
+  return list.empty() ? "" : folded("Why points do not work", element("ul", list), true);
+}
+
 std::string points_table(const Json& rows) {
   const auto changed = keys_of(rows, "changes");
   const auto figures = keys_of(rows, "figures");
@@ -111,11 +122,10 @@ std::string points_table(const Json& rows) {
   for (const auto& key : changed) {
     table.columns.push_back({key, false});
   }
+  table.columns.push_back({"status", false});
   for (const auto& path : figures) {
     table.columns.push_back({figure_heading(kRunSchema, path)});
   }
-  table.columns.push_back({"status", false});
-  table.columns.push_back({"reason", false});
   for (const Json& row : rows) {
     if (table.rows.size() == kMostRows) {
       break;
@@ -124,14 +134,13 @@ std::string points_table(const Json& rows) {
     for (const auto& key : changed) {
       cells.push_back(text_of(at(row, {"changes", key.c_str()})));
     }
+    cells.push_back(text_at(row, {"status"}));
     for (const auto& path : figures) {
       cells.push_back(figure_number(kRunSchema, path, at(row, {"figures", path.c_str()})));
     }
-    cells.push_back(text_at(row, {"status"}));
-    cells.push_back(text_at(row, {"reason"}));
     table.rows.push_back(std::move(cells));
   }
-  return html_table(table) + cut_note(rows.size());
+  return html_table(table) + cut_note(rows.size()) + reasons_list(rows);
 }
 
 /// Words of a command line: blanks inside quotes are part of them, and quotes are kept.

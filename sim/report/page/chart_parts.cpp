@@ -65,6 +65,41 @@ Json bars(const Json& values, const std::string& quantity) {
   return spec;
 }
 
+Json two_sided(const Json& values, const std::string& quantity, double zero, const Json& scale) {
+  constexpr int kRow = 38, kBar = 9;  // [pixels]
+  Json spec = base(values, "bar");
+  spec.erase("mark");
+  spec["height"] = height_of_rows(values, "what", kRow);
+  const Json rows = axis("what", "nominal", "",
+                         {{"sort", nullptr}, {"axis", nullptr}, {"scale", {{"paddingInner", 0}}}});
+  const Json colours = {
+      {"scale", {{"domain", {"less on B", "more on B"}}, {"range", {"#4c8dd6", "#e08a2e"}}}}};
+  const Json x = axis("value", "quantitative", quantity,
+                      {{"scale", scale}, {"axis", {{"grid", false}, {"tickCount", 5}}}});
+  // Its edge is drawn even where it has no length; a bar from a value of its own, not from 0, which
+  // a logarithm lacks.
+  const Json bar = {{"mark",
+                     {{"type", "bar"},
+                      {"height", kBar},
+                      {"yOffset", kBar},
+                      {"strokeWidth", 2},
+                      {"tooltip", true}}},
+                    {"encoding",
+                     {{"y", rows},
+                      {"x", x},
+                      {"x2", {{"datum", zero}}},
+                      {"color", axis("side", "nominal", "", colours)},
+                      {"stroke", axis("side", "nominal", "", colours)},
+                      {"tooltip", Json::array({axis("what", "nominal", "what"),
+                                               axis("text", "nominal", quantity)})}}}};
+  const Json words = {
+      {"mark", {{"type", "text"}, {"align", "left"}, {"yOffset", -kBar}, {"fontSize", 12}}},
+      {"encoding", {{"y", rows}, {"x", {{"value", 0}}}, {"text", {{"field", "label"}}}}}};
+  spec["config"]["legend"] = {{"orient", "bottom"}};
+  spec["layer"] = Json::array({bar, words});
+  return spec;
+}
+
 Json times(const Json& number, double factor) {
   return number.is_number() ? Json(factor * number.get<double>()) : Json();
 }

@@ -25,7 +25,13 @@ Json height_of_rows(const Json& values, const char* field, int row);
 /// Horizontal bars, one a row of {what, value}, in the order of the rows.
 Json bars(const Json& values, const std::string& quantity);
 
-/// The same from `begin` to `end` of each row.
+/// Bars to either side of `zero`, each under its words, so that what is too small to be seen beside
+/// the largest is still told: rows of {what, value, text, side}.
+/// @param zero   where bars begin
+/// @param scale  of the axis, as Vega-Lite has it
+Json two_sided(const Json& values, const std::string& quantity, double zero, const Json& scale);
+
+/// Bars from `begin` to `end` of each row.
 Json spans(const Json& values, const std::string& quantity);
 
 /// Parts of a whole, the largest first, each beginning where the last ended: where the step or the

@@ -1,6 +1,7 @@
 #include "sim/report/page/charts.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <fmt/format.h>
 #include <map>
@@ -10,6 +11,7 @@
 #include "sim/report/page/chart_parts.h"
 #include "sim/report/page/figure_words.h"
 #include "sim/report/page/html.h"
+#include "sim/report/page/tiles.h"
 
 namespace headway::report {
 
@@ -129,19 +131,67 @@ void add_drill(const Json& result, std::vector<Chart>& charts) {
   add(charts, "remedies", "What would have saved time", bars(saved, "seconds saved"));
 }
 
-/// What B changes of every figure of A.
-void add_compare(const Json& result, std::vector<Chart>& charts) {
-  const Json& a = at(result, {"a", "figures"});
-  const Json& b = at(result, {"b", "figures"});
+/// A row of a two-sided chart.
+Json row_of(const std::string& what, double value, bool more, const std::string& text) {
+  return {{"what", what},
+          {"value", value},
+          {"text", text},
+          {"label", what + ": " + text},
+          {"side", more ? "more on B" : "less on B"}};
+}
+
+/// What B changes of every figure of A: ratios, so that twice and half are as far from 1.
+void add_sides(const Json& result, std::vector<Chart>& charts) {
+  constexpr double kShown = 0.0005;  // what does not round to 0.0 %
   Json values = Json::array();
-  for (const auto& [key, value] : a.items()) {
-    const auto first = number_at(a, {key.c_str()});
-    const auto second = number_at(b, {key.c_str()});
-    if (first && second && *first != 0) {
-      values.push_back({{"what", figure_name(key)}, {"value", 100 * (*second / *first - 1)}});
+  double furthest = 0;
+  for (const auto& [key, value] : at(result, {"a", "figures"}).items()) {
+    const auto ratio = ratio_of_sides(result, key.c_str());
+    if (ratio && *ratio > 0 && std::abs(*ratio - 1) >= kShown) {
+      values.push_back(row_of(
+          figure_name(key), *ratio, *ratio > 1,
+          fmt::format("{} ({} to {})", change_text(*ratio), side_text(result, "a", key.c_str()),
+                      side_text(result, "b", key.c_str()))));
+      furthest = std::max(furthest, std::abs(std::log(*ratio)));
     }
   }
-  add(charts, "sides", "What the second changes of the first", bars(values, "B / A - 1 [%]"));
+  constexpr double kNearest = 1.01;  // of a scale on which nothing differs
+  const double end = std::max(std::exp(furthest), kNearest);
+  add(charts, "sides", "What B changes of A",
+      two_sided(values, "B / A, logarithmic", 1,
+                {{"type", "log"}, {"domain", {1 / end, end}}, {"nice", false}}));
+}
+
+/// Which parts of a whole differ, in its own unit and as a share of the whole of A.
+void add_parts(const Json& result,
+               const char* id,
+               const char* member,
+               const std::string& title,
+               double scale,
+               const std::string& unit,
+               std::vector<Chart>& charts) {
+  Json values = Json::array();
+  for (const Json& part : at(result, {member})) {
+    const auto difference = number_at(part, {"difference"});
+    const auto share = number_at(part, {"share"});
+    if (difference && share && *difference != 0) {
+      const char* sign = *difference > 0 ? "+" : "";
+      values.push_back(
+          row_of(text_at(part, {"words"}), scale * *difference, *difference > 0,
+                 fmt::format("{}{} {}, {}{} % of A's", sign, number(scale * *difference), unit,
+                             sign, number(100 * *share))));
+    }
+  }
+  add(charts, id, title, two_sided(values, fmt::format("B - A [{}]", unit), 0, Json::object()));
+}
+
+void add_compare(const Json& result, std::vector<Chart>& charts) {
+  constexpr double kHour = 3600;  // Source: the hour
+  add_sides(result, charts);
+  add_parts(result, "step_parts", "step_parts_s", "Where the step differs", 1, "s", charts);
+  add_parts(result, "run_parts", "ledger_parts_gpu_s", "Where the GPU time of the run differs",
+            1 / kHour, "GPU h", charts);
+  add_parts(result, "cost_parts", "cost_parts_usd", "Where the cost differs", 1, "USD", charts);
 }
 
 /// Every published run beside its prediction.

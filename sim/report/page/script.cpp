@@ -59,7 +59,7 @@ async function drawCharts(root) {
     const place = document.getElementById('chart-' + script.id);
     try {
       const embedded = await window.vegaEmbed(place, JSON.parse(script.textContent),
-        {renderer: 'svg', actions: false, theme: dark ? 'dark' : undefined, config: {background: 'transparent'}});
+        {renderer: 'svg', actions: false, theme: dark ? 'dark' : undefined, config: {background: 'transparent', axis: {gridColor: faint}, text: {color: dark ? '#fff' : '#000'}}});
       views.push(embedded);
       if (script.id.endsWith('-front')) tieToPlans(place, embedded.view);
       const svg = place.querySelector('svg.marks');  // not around what chooses a stage below it
@@ -201,11 +201,24 @@ function timeline(box) {
   drawn += 1;
 }
 
+// A table wider than its box scrolls inside it, also by keys, and says so to those who hear it.
+const boxes = new ResizeObserver(all => {
+  for (const {target} of all) {
+    const wide = target.scrollWidth > target.clientWidth + 1;
+    if (wide === target.hasAttribute('tabindex')) continue;
+    if (!wide) { for (const name of ['tabindex', 'role', 'aria-label']) target.removeAttribute(name); continue; }
+    const over = target.querySelector('caption')?.textContent || target.closest('details')?.querySelector('summary').textContent ||
+      target.closest('section')?.querySelector('h1').textContent || '';
+    target.tabIndex = 0; target.setAttribute('role', 'group'); target.setAttribute('aria-label', ('Table, scrolls sideways: ' + over).trim());
+  }
+});
+
 // Draws all that stands in `root`; returns charts to finalize before it is replaced.
 window.drawPictures = async root => {
   for (const box of root.querySelectorAll('.timeline')) {
     try { timeline(box); } catch (error) { problems.push(String(error)); }
   }
+  for (const box of root.querySelectorAll('.table')) boxes.observe(box);
   const views = await drawCharts(root);
   document.body.dataset.drawn = drawn;
   document.body.dataset.problems = problems.join('; ');

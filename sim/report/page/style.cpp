@@ -22,10 +22,12 @@ p { margin: 0.4em 0; } .soft { color: var(--soft); font-size: 0.85rem; }
 .charts { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(26rem, 100%), 1fr)); gap: 1rem; }
 figure { margin: 0; min-width: 0; } figcaption { font-weight: 600; margin-bottom: 0.3rem; }
 .chart { width: 100%; min-height: 60px; } .chart svg { max-width: 100%; }
-.table { overflow-x: auto; margin: 0.5rem 0; }
+.table { overflow-x: auto; margin: 0.5rem 0; } .table:focus-visible { outline: 2px solid var(--accent); }
+.table[tabindex] { box-shadow: inset -0.7rem 0 0.6rem -0.7rem var(--soft); }
+.table[tabindex] :is(th, td):first-child { position: sticky; left: 0; background: var(--paper); }
 table { border-collapse: collapse; font-size: 0.85rem; width: max-content; } caption { text-align: left; font-weight: 600; padding: 0.3rem 0; }
 th, td { padding: 0.15rem 0.6rem; border-bottom: 1px solid var(--line); vertical-align: top; overflow-wrap: normal; }
-td.text { max-width: 24rem; } th { color: var(--soft); font-weight: 600; } td, .number { text-align: right; font-variant-numeric: tabular-nums; }
+td.text { max-width: 24rem; } th.number { max-width: 8rem; } th { color: var(--soft); font-weight: 600; } td, .number { text-align: right; font-variant-numeric: tabular-nums; }
 td.text, .text { text-align: left; font-variant-numeric: normal; } .total td { border-top: 2px solid var(--soft); font-weight: 600; }
 details { border: 1px solid var(--line); border-radius: 6px; margin: 0.5rem 0; padding: 0.3rem 0.7rem; }
 summary { cursor: pointer; font-weight: 600; } pre { overflow-x: auto; font-size: 0.8rem; }

@@ -43,6 +43,21 @@ Json points_of(const Json& rows, const std::string& best, std::vector<std::strin
   return values;
 }
 
+/// More of them would stand too close on a small screen.
+constexpr std::size_t kMostTicks = 12;
+
+/// The values of a field, each once.
+Json different(const Json& values, const std::string& field) {
+  Json found = Json::array();
+  for (const Json& value : values) {
+    const Json one = value.value(field, Json());
+    if (std::find(found.begin(), found.end(), one) == found.end()) {
+      found.push_back(one);
+    }
+  }
+  return found;
+}
+
 Json nominal(const std::vector<std::string>& axes, std::size_t place) {
   return axis(field_of(place).c_str(), "nominal", axes[place], {{"sort", nullptr}});
 }
@@ -64,7 +79,12 @@ void add_sweep(const Json& result, std::vector<Chart>& charts) {
   Json spec = base(values, numeric ? "line" : "point");
   spec["mark"]["point"] = numeric;
   spec["height"] = 300;
-  const Json near = {{"scale", {{"zero", false}}}};
+  // A little room, so that the outermost points are whole; ticks where points are.
+  const Json near = {{"scale", {{"zero", false}, {"padding", 12}}}};
+  Json along = near;
+  if (const Json ticks = different(values, field_of(0)); ticks.size() <= kMostTicks) {
+    along["axis"] = {{"values", ticks}};
+  }
   Json told = Json::array({axis("point", "nominal", "point"),
                            axis("figure", "quantitative", figure_heading(kRunSchema, best)),
                            axis("status", "nominal", "status")});
@@ -76,7 +96,7 @@ void add_sweep(const Json& result, std::vector<Chart>& charts) {
     }
   }
   spec["encoding"] = {
-      {"x", numeric ? axis(field_of(0).c_str(), "quantitative", axes[0], near) : nominal(axes, 0)},
+      {"x", numeric ? axis(field_of(0).c_str(), "quantitative", axes[0], along) : nominal(axes, 0)},
       {"y", axis("figure", "quantitative", figure_heading(kRunSchema, best), near)},
       {"detail", lines},
       {"tooltip", told}};

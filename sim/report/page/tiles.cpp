@@ -87,31 +87,13 @@ Tiles plan_tiles(const Json& result) {
 /// Figures that a comparison shows first.
 constexpr const char* kCompared[] = {"step_time_s", "mfu", "wall_days", "total_usd", "ettr"};
 
-/// B / A; nothing where either lacks the figure.
-std::optional<double> ratio_of(const Json& result, const char* key) {
-  const auto a = number_at(result, {"a", "figures", key});
-  const auto b = number_at(result, {"b", "figures", key});
-  return a && b && *a != 0 ? std::optional(*b / *a) : std::nullopt;
-}
-
-/// "+12.5 %", or from twice on "2.72 x".
-std::string change_text(double ratio) {
-  if (ratio >= 2) {
-    return number(ratio) + " x";
-  }
-  return fmt::format("{}{} %", ratio > 1 ? "+" : "", percent(ratio - 1));
-}
-
 Tiles compare_tiles(const Json& result) {
   Tiles tiles;
   for (const char* key : kCompared) {
-    if (const auto ratio = ratio_of(result, key)) {
-      const auto side = [&](const char* name) {
-        return figure_text("headway.compare/1", fmt::format("a.figures.{}", key),
-                           at(result, {name, "figures", key}));
-      };
-      tiles.emplace_back(change_text(*ratio), fmt::format("{} of B: {}, of A {}", figure_name(key),
-                                                          side("b"), side("a")));
+    if (const auto ratio = ratio_of_sides(result, key)) {
+      tiles.emplace_back(change_text(*ratio),
+                         fmt::format("{} of B: {}, of A {}", figure_name(key),
+                                     side_text(result, "b", key), side_text(result, "a", key)));
     }
   }
   return tiles;
@@ -210,6 +192,27 @@ constexpr Verb kVerbs[] = {{"plan", plan_tiles},
                            {"validate", validate_tiles}};
 
 }  // namespace
+
+std::optional<double> ratio_of_sides(const Json& result, const char* key) {
+  const auto a = number_at(result, {"a", "figures", key});
+  const auto b = number_at(result, {"b", "figures", key});
+  return a && b && *a != 0 ? std::optional(*b / *a) : std::nullopt;
+}
+
+std::string change_text(double ratio) {
+  if (ratio >= 2) {
+    return number(ratio) + " x";
+  }
+  constexpr double kShown = 0.0005;  // what does not round to 0.0 %
+  return std::abs(ratio - 1) < kShown
+             ? "0.0 %"
+             : fmt::format("{}{} %", ratio > 1 ? "+" : "", percent(ratio - 1));
+}
+
+std::string side_text(const Json& result, const char* side, const char* key) {
+  return figure_text("headway.compare/1", fmt::format("a.figures.{}", key),
+                     at(result, {side, "figures", key}));
+}
 
 Tiles tiles_of(const Json& result) {
   for (const Verb& verb : kVerbs) {

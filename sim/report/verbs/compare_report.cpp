@@ -1,5 +1,6 @@
 #include "sim/report/verbs/compare_report.h"
 
+#include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
 
@@ -89,6 +90,63 @@ Table layers_table(const study::CompareReport& report) {
   return table;
 }
 
+/// A share that does not round to 0.0 %.
+constexpr double kShown = 0.0005;
+/// Of the largest difference, in a column of its own [characters].
+constexpr double kLongestBar = 16;
+
+/// Per cent with a sign; where a whole is many times the other one, in three figures.
+std::string signed_percent(double share) {
+  constexpr double kMany = 10;
+  const std::string sign = share >= kShown ? "+" : "";
+  return sign + (std::abs(share) < kMany ? percent(share) : number(100 * share));
+}
+
+/// "++++" or "--": how large a difference is beside the largest one, and on which side.
+std::string bar_of(double share, double largest) {
+  const double length = std::max(1.0, std::round(kLongestBar * std::abs(share) / largest));
+  return std::string(static_cast<std::size_t>(length), share < 0 ? '-' : '+');
+}
+
+/// Where a whole differs, the largest difference first; what rounds to 0.0 % of A is put together.
+/// @param scale  unit of the figures / unit of the title
+void add_parts(const std::string& title,
+               double scale,
+               const std::vector<study::PartDifference>& parts,
+               Document& document) {
+  study::PartDifference total, rest;
+  Table table{
+      title, {{"part", false}, {"A"}, {"B"}, {"B - A"}, {"of A [%]"}, {"", false}}, {}, true};
+  const auto row = [&](const study::PartDifference& part, const std::string& bar) {
+    table.rows.push_back({part.words, number(scale * part.a), number(scale * part.b),
+                          signed_number(scale * (part.b - part.a)), signed_percent(part.share),
+                          bar});
+  };
+  const auto sum = [](study::PartDifference& into, const study::PartDifference& part) {
+    into.a += part.a;
+    into.b += part.b;
+    into.share += part.share;
+  };
+  for (const auto& part : parts) {
+    sum(total, part);
+    if (std::abs(part.share) >= kShown) {
+      row(part, bar_of(part.share, std::abs(parts.front().share)));
+    } else {
+      sum(rest, part);
+    }
+  }
+  if (table.rows.empty()) {
+    return;
+  }
+  if (rest.a != 0 || rest.b != 0) {
+    rest.words = "all else";
+    row(rest, "");
+  }
+  total.words = "total";
+  row(total, "");
+  document.tables.push_back(std::move(table));
+}
+
 std::string listed(const study::CompareReport& report) {
   std::vector<std::string> words;
   for (const study::Layer layer : report.differing) {
@@ -135,6 +193,11 @@ Document compare_document(const study::CompareReport& report) {
   document.title = "Two architectures compared";
   document.opening = {"A: " + report.name_a, "B: " + report.name_b, listed(report)};
   document.tables.push_back(side_by_side(report));
+  constexpr double kHour = 3600;  // Source: the hour
+  add_parts("Where the step differs [s]", 1, report.step_parts, document);
+  add_parts("Where the GPU time of the run differs [GPU h]", 1 / kHour, report.ledger_parts,
+            document);
+  add_parts("Where the cost differs [USD]", 1, report.cost_parts, document);
   if (!report.mixtures.empty() && !report.differing.empty()) {
     document.tables.push_back(layers_table(report));
     document.closing.push_back(

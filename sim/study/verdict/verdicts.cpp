@@ -70,6 +70,19 @@ std::pair<const Attribution*, std::string> deciding(const CompareReport& report)
   return best;
 }
 
+std::string signed_number(double value) { return (value > 0 ? "+" : "") + core::number(value); }
+
+/// Which part of a step makes most of its difference; empty where steps are equal.
+std::string part_words(const CompareReport& report) {
+  const double difference = report.b.step_time - report.a.step_time;
+  if (report.step_parts.empty() || difference == 0) {
+    return "";
+  }
+  const PartDifference& top = report.step_parts.front();
+  return fmt::format(" The largest part of that is {}: {} of {} s.", top.words,
+                     signed_number(top.b - top.a), signed_number(difference));
+}
+
 /// Which layer makes the difference; empty where no layers were asked for.
 std::string layer_words(const CompareReport& report) {
   if (report.mixtures.empty()) {
@@ -87,9 +100,6 @@ std::string layer_words(const CompareReport& report) {
   for (const Contribution& part : parts) {
     total += part.shapley;
   }
-  const auto signed_number = [](double value) {
-    return (value > 0 ? "+" : "") + core::number(value);
-  };
   const Layer layer = report.differing[static_cast<std::size_t>(top - parts.begin())];
   return fmt::format(" The largest part of the difference in {} comes from {} ({}): {} of {}.",
                      name, core::to_word(layer), contents_of(layer), signed_number(top->shapley),
@@ -185,8 +195,9 @@ std::optional<std::string> PlanReport::verdict() const {
 }
 
 std::string CompareReport::verdict() const {
-  return differing.empty() ? "A and B are the same architecture."
-                           : both_steps(*this) + both_runs(*this) + layer_words(*this);
+  return differing.empty()
+             ? "A and B are the same architecture."
+             : both_steps(*this) + part_words(*this) + both_runs(*this) + layer_words(*this);
 }
 
 std::optional<std::string> SweepReport::verdict() const {
