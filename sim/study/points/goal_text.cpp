@@ -95,7 +95,11 @@ void add_limit(const std::string& text, plan::Limits& limits) {
 void set_goals(const std::vector<std::string>& words, plan::PlanOptions& how) {
   std::vector<plan::Objective> goals;
   for (const std::string& word : words) {
-    goals.push_back(core::parse_word<plan::Objective>(word, "goal", "--objective"));
+    const auto goal = core::parse_word<plan::Objective>(word, "goal", "--objective");
+    if (std::find(goals.begin(), goals.end(), goal) != goals.end()) {
+      throw core::Error(fmt::format("--objective names {} more than once; keep one", word));
+    }
+    goals.push_back(goal);
   }
   how.objective = goals.front();
   how.beside.assign(goals.begin() + 1, goals.end());

@@ -13,7 +13,7 @@ namespace headway::study {
 void add_limit(const std::string& text, plan::Limits& limits);
 
 /// Sets what plans are judged by; the first is what they are ordered by.
-/// @throws core::Error if a word is no goal
+/// @throws core::Error if a word is no goal, or named twice
 void set_goals(const std::vector<std::string>& words, plan::PlanOptions& how);
 
 /// Sizes of a cluster that a search is asked for.
