@@ -36,7 +36,7 @@ TEST_F(Bounds, ALimitOrASizeGivenTwiceIsRefused) {
   const Outcome sizes = run("plan s.yaml --nodes 2,1,2");
   EXPECT_EQ(sizes.code, 2);
   EXPECT_THAT(sizes.err, HasSubstr("--nodes names 2 more than once"));
-  const auto goals = run("plan one.yaml --objective step,days,step");
+  const auto goals = run("plan s.yaml --objective step,days,step");
   EXPECT_EQ(goals.code, 2);
   EXPECT_THAT(goals.err, HasSubstr("--objective names step more than once; keep one"));
 }
