@@ -870,6 +870,31 @@ class ClusterSpec:
 
 
 @dataclass(frozen=True, kw_only=True)
+class FullAttentionSpec:
+    """Heads of the layers without the window, where they are of their own; needs
+    'window_period'.
+
+    Attributes
+    ----------
+    key_value_heads
+        Their key and value heads. (required)
+    head_dim
+        Width of one of their heads. (required)
+    shared_values
+        One product makes keys and values, which differ by norm and rotation alone
+        ('attention_k_eq_v'). (default false)
+    use, source
+        As described at the top of this module.
+    """
+
+    key_value_heads: int = NOT_GIVEN
+    head_dim: int = NOT_GIVEN
+    shared_values: bool = NOT_GIVEN
+    use: str | None = None
+    source: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class LatentAttentionSpec:
     """Ranks of multi-latent attention.
 
@@ -1279,6 +1304,9 @@ class ModelSpec:
     chunked_window
         The window does not slide: a sequence is cut into pieces of `window` tokens that do not
         attend to each other (Llama 4). (default false)
+    full_attention
+        Heads of the layers without the window, where they are of their own; needs
+        'window_period'. (optional)
     latent
         Ranks of multi-latent attention. (optional)
     sparse
@@ -1336,6 +1364,7 @@ class ModelSpec:
     window: int = NOT_GIVEN
     window_period: int = NOT_GIVEN
     chunked_window: bool = NOT_GIVEN
+    full_attention: FullAttentionSpec | None = None
     latent: LatentAttentionSpec | None = None
     sparse: SparseAttentionSpec | None = None
     native_sparse: NativeSparseSpec | None = None

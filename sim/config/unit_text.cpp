@@ -47,9 +47,11 @@ struct Magnitude {
   std::string_view text;
   double factor;
   std::string_view ambiguous = {};  ///< also written for it, and for a power of ten
+  double power_of_ten = 0;
 };
-constexpr std::array kMagnitudes{Magnitude{"Ki", 1024, "k"}, Magnitude{"Mi", 1024.0 * 1024, "M"},
-                                 Magnitude{"B", 1e9}, Magnitude{"T", 1e12}};
+constexpr std::array kMagnitudes{Magnitude{"Ki", 1024, "k", 1e3}, Magnitude{"Ki", 1024, "K", 1e3},
+                                 Magnitude{"Mi", 1024.0 * 1024, "M", 1e6}, Magnitude{"B", 1e9},
+                                 Magnitude{"T", 1e12}};
 
 constexpr std::array kWords{
     // Dividing by 1e6 rounds once, multiplying by 1e-6 twice: so "5 us" is the double 5e-6.
@@ -256,17 +258,20 @@ std::optional<NumberText> parse_count(std::string_view text, std::string& why) {
     return std::nullopt;
   }
   const std::string_view word = trimmed(number->rest);
-  for (const Magnitude& magnitude : kMagnitudes) {
-    if (word == magnitude.text) {
-      number->value *= magnitude.factor;
-      number->rest = {};
-    } else if (word == magnitude.ambiguous || (word == "K" && magnitude.ambiguous == "k")) {
-      const double decimal = magnitude.ambiguous == "k" ? 1e3 : 1e6;
-      why = fmt::format("'{}' may be {:.15g} or {:.15g}; write one of them", text,
-                        number->value * decimal, number->value * magnitude.factor);
-      return std::nullopt;
-    }
+  const auto found =
+      std::find_if(kMagnitudes.begin(), kMagnitudes.end(), [&](const Magnitude& magnitude) {
+        return word == magnitude.text || (!word.empty() && word == magnitude.ambiguous);
+      });
+  if (found == kMagnitudes.end()) {
+    return number;
   }
+  if (word != found->text) {
+    why = fmt::format("'{}' may be {:.15g} or {:.15g}; write one of them", text,
+                      number->value * found->power_of_ten, number->value * found->factor);
+    return std::nullopt;
+  }
+  number->value *= found->factor;
+  number->rest = {};
   if (!std::isfinite(number->value)) {
     why = fmt::format("'{}' lies beyond what a number can hold", text);
     return std::nullopt;
@@ -277,7 +282,9 @@ std::optional<NumberText> parse_count(std::string_view text, std::string& why) {
 std::string magnitude_pattern() {
   std::string words;
   for (const Magnitude& magnitude : kMagnitudes) {
-    words += (words.empty() ? "" : "|") + std::string(magnitude.text);
+    if (magnitude.ambiguous != "K") {  // beside k
+      words += (words.empty() ? "" : "|") + std::string(magnitude.text);
+    }
   }
   return fmt::format("( *({}))?", words);
 }

@@ -120,11 +120,12 @@ TEST(FullAttention, WorksAsTheClosedFormSays) {
     EXPECT_NEAR(2 * matrix_work(graph) / expected_work(model, 8192, 8), 1, 1e-9) << shared;
   }
   // 2 FLOP a matrix element: 4 layers h 128 (2 x 32 + 2 x 8), 2 layers h 256 (2 x 32 + 1 x 4); core
-  // 4 x 32 x 128 x 960 keys of the window, 4 x 32 x 256 x 4096 of all.
+  // attention in full, twice the causal 4 x 32 x 128 x 960 keys of the window and 4 x 32 x 256 x
+  // 4096.
   const ForwardFlops forward = forward_flops_per_token(own_heads(), 8192);
   EXPECT_DOUBLE_EQ(forward.projections.si(),
                    2 * 4096.0 * (4 * 128 * (64 + 16) + 2 * 256 * (64 + 4)));
-  EXPECT_DOUBLE_EQ(forward.attention_core.si(), 4 * 32.0 * (4 * 128 * 960 + 2 * 256 * 4096));
+  EXPECT_DOUBLE_EQ(forward.attention_core.si(), 2 * 4 * 32.0 * (4 * 128 * 960 + 2 * 256 * 4096));
 }
 
 TEST(FullAttention, TensorRanksHoldTheModelOnceButForCopiedKeys) {
