@@ -28,11 +28,13 @@ class Readings {
     OtherReading reading{column, taken_};
     change(reading.scenario);
     constexpr double kNearly = 1.1;
+    const bool slow = column == std::string_view("micro_batch") &&
+                      taken_.training.framework.allocation.retry > core::Seconds(0);
     const auto need = memory_need(reading.scenario);
     if (!need || reading.scenario == taken_) {
       return;
     }
-    if (*need < kNearly) {
+    if (*need < (slow ? 1 : kNearly)) {
       found_.readings.push_back(std::move(reading));
     } else {
       assume(found_.settled, column);
