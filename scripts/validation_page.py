@@ -202,6 +202,26 @@ def causes(sources: dict[str, dict[str, Any]]) -> str:
     return "\n".join(lines)
 
 
+def open_fields() -> str:
+    """What blanks of fields that rows state move."""
+    lines = [
+        "| blank | models | sources | of them moved | rows | moved by more than 1 % | error "
+        "| half the distance of its readings |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    with (RUNS / "open_fields.csv").open(newline="") as file:
+        for field in csv.DictReader(file):
+            half = float(field["half_distance"])
+            shown = f"{100 * half:.1f} %" if half > 0 else "-"
+            lines.append(
+                f"| {field['field']} | {field['kind']} | {field['sources']} "
+                f"| {field['moving']} | {field['rows']} "
+                f"| {100 * float(field['moved']):.0f} % | {100 * float(field['error']):.1f} % "
+                f"| {shown} |"
+            )
+    return "\n".join(lines)
+
+
 def layouts(summary: dict[str, Any]) -> str:
     lines = [
         "| layouts of | pairs that differ by 10 % | in the right order | decisions "
@@ -323,6 +343,7 @@ def main() -> None:
     texts = [
         *left_out(result),
         causes(result["left_out"]["sources"]),
+        open_fields(),
         layouts(result["summary"]),
         checks(result["summary"]),
     ]

@@ -3,6 +3,8 @@
 // by name with core::Error.
 #pragma once
 
+#include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -129,6 +131,18 @@ OtherReadings other_readings(const RunRow& row,
                              const training::Scenario& scenario,
                              const Assumed& assumed);
 
+/// Time of a step.
+using TimeOf = std::function<core::Seconds(const training::Scenario&)>;
+/// Half the distance in log time between the readings of each column and the one that is taken.
+/// @param time_of  readings for which it throws core::Error are left out
+std::map<std::string, double> half_distances(const std::vector<OtherReading>& readings,
+                                             core::Seconds taken,
+                                             const TimeOf& time_of);
+
+/// A row as a scenario, which it has then.
+/// @throws core::Error where it cannot be one
+RowScenario scenario_of_row(const RunRow& row, const Catalogue& catalogue);
+
 /// Memory that a plan needs / what its GPU has; nothing where the plan is impossible.
 std::optional<double> memory_need(const training::Scenario& scenario);
 
@@ -136,8 +150,9 @@ std::optional<double> memory_need(const training::Scenario& scenario);
 /// run that was measured had room for this much.
 std::optional<double> least_memory_need(const training::Scenario& scenario);
 
-/// What wrong guesses of these fields cost, relative, in quadrature.
-double assumed_error(const Assumed& assumed, bool mixture);
+/// What leaving these fields open costs, relative, in quadrature: what blanks of them showed, else
+/// a judged figure.
+double assumed_error(const Assumed& assumed, bool mixture, const std::vector<OpenField>& known);
 
 /// Why each row of a table contradicts itself or a repeat of it; empty where it does not.
 std::vector<std::string> contradictions(const import::CsvTable& table);

@@ -33,30 +33,19 @@ std::vector<std::string> calibration_entries(const std::string& gpu_entry,
   return library ? std::vector{"deepep-" + gpu, "nccl-" + gpu} : std::vector{"nccl-" + gpu};
 }
 
-/// What a wrong guess of a field costs, relative. From blanking stated fields of the development
-/// rows (docs/validation.md); for fields that they do not vary, a guess that says so. Mixtures
-/// depend more on the tokens of a micro-batch, which every expert gets a share of.
-double cost_of(const std::string& field, bool mixture) {
-  if (mixture && field == "micro_batch") {
-    return 0.25;
-  }
-  static constexpr std::pair<const char*, double> kCosts[] = {
-      {"micro_batch", 0.08}, {"vpp", 0.05},
-      {"recompute", 0.12},   {"era", 0.15},
-      {"precision", 0.35},   {"tp", 0.15},
-      {"pp", 0.10},          {"vocab", 0.05},
-      {"n_kv_heads", 0.05},  {"sharding", 0.05},
-      {"network", 0.10},     {"gpus_per_node", 0.05},
-      {"release", 0.15},     {"ep", 0.20},
-      {"gated_mlp", 0.05},   {"sequence_parallel", 0.05},
-      {"gpu variant", 0.05}, {"moe_routing", 0.05},
+/// What leaving a field open costs where fewer than two sources state it: assumptions.
+double judged_cost(const std::string& field) {
+  static constexpr std::pair<const char*, double> kJudgedCosts[] = {
+      {"gpu variant", 0.05},
+      {"moe_routing", 0.05},
+      {"release", 0.30},    // as blanks of the one source move that states it so (open_fields.csv)
       {"params_b", 0.02}};  // what sharing the embedding's table moves of a model of 1B
-  for (const auto& [name, cost] : kCosts) {
+  for (const auto& [name, cost] : kJudgedCosts) {
     if (field == name) {
       return cost;
     }
   }
-  return 0.10;  // a guess: as much as recompute
+  return 0.10;  // a guess
 }
 
 template <class Spec>
@@ -181,10 +170,13 @@ void fit_batch(training::Scenario& s, Assumed& assumed) {
 /// error too.
 constexpr double kTooMuch = 1.1;
 
-/// Micro-batches that nobody stated are halved until they fit.
+/// Micro-batches that nobody stated are halved until they fit; where an allocator that is short of
+/// memory makes steps slow, until it is not: nobody stays with such a one.
 training::Scenario with_fitting_micro_batch(training::Scenario s, const Assumed& assumed) {
   const bool open = std::find(assumed.begin(), assumed.end(), "micro_batch") != assumed.end();
-  while (open && s.parallelism.micro_batch % 2 == 0 && memory_need(s).value_or(0) > kTooMuch) {
+  const bool slow = s.training.framework.allocation.retry > core::Seconds(0);
+  while (open && s.parallelism.micro_batch % 2 == 0 &&
+         memory_need(s).value_or(0) > (slow ? 1 : kTooMuch)) {
     s.parallelism.micro_batch /= 2;
   }
   return s;
@@ -264,7 +256,7 @@ training::Scenario build(const RunRow& row, const Catalogue& catalogue, Assumed&
 
 /// What makes a row's prediction doubtful, and its error from all that is assumed but what is read
 /// both ways.
-void judge(const RunRow& row, RowScenario& out) {
+void judge(const RunRow& row, const std::vector<OpenField>& known, RowScenario& out) {
   training::Scenario& s = *out.scenario;
   out.doubts = not_understood(row, out.assumed);
   if (const double need = least_memory_need(s).value_or(0); need > 1) {
@@ -291,16 +283,17 @@ void judge(const RunRow& row, RowScenario& out) {
     std::erase(guessed, reading.column);
     assume(out.assumed, reading.column);
   }
-  s.calibration.relative_error =
-      std::hypot(s.calibration.relative_error, assumed_error(guessed, s.model.moe.has_value()));
+  s.calibration.relative_error = std::hypot(s.calibration.relative_error,
+                                            assumed_error(guessed, s.model.moe.has_value(), known));
 }
 
 }  // namespace
 
-double assumed_error(const Assumed& assumed, bool mixture) {
+double assumed_error(const Assumed& assumed, bool mixture, const std::vector<OpenField>& known) {
   double square = 0;
   for (const std::string& field : assumed) {
-    square += cost_of(field, mixture) * cost_of(field, mixture);
+    const double cost = open_error(known, field, mixture).value_or(judged_cost(field));
+    square += cost * cost;
   }
   return std::sqrt(square);
 }
@@ -321,22 +314,28 @@ Catalogue load_catalogue(const std::vector<std::filesystem::path>& roots) {
           load_all<training::CalibrationSpec>(roots),
           load_all<network::FabricSpec>(roots),
           load_shipped(roots),
-          load_known_errors(roots)};
+          load_known_errors(roots),
+          load_open_fields(roots)};
+}
+
+RowScenario scenario_of_row(const RunRow& row, const Catalogue& catalogue) {
+  if (!row.problems.empty()) {
+    throw core::Error(row.problems);
+  }
+  RowScenario out;
+  out.scenario = build(row, catalogue, out.assumed);
+  const auto shipped = catalogue.shipped.find(row.id);
+  if (shipped != catalogue.shipped.end() && disagreement(row, shipped->second).empty()) {
+    out.scenario = shipped->second;
+  }
+  judge(row, catalogue.open_fields, out);
+  return out;
 }
 
 RowScenario row_scenario(const CsvTable& table, std::size_t index, const Catalogue& catalogue) {
-  const RunRow row = read_run_row(table, index);
   RowScenario out;
   try {
-    if (!row.problems.empty()) {
-      throw core::Error(row.problems);
-    }
-    out.scenario = build(row, catalogue, out.assumed);
-    const auto shipped = catalogue.shipped.find(row.id);
-    if (shipped != catalogue.shipped.end() && disagreement(row, shipped->second).empty()) {
-      out.scenario = shipped->second;
-    }
-    judge(row, out);
+    return scenario_of_row(read_run_row(table, index), catalogue);
   } catch (const core::Error& error) {
     out.skipped = plain_message(error, table);
   }

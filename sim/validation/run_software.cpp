@@ -91,9 +91,19 @@ std::string megatron_core(const RunRow& row,
   constexpr const char* kFirstBridge = "25.07";  // container that first had Megatron-Bridge
   constexpr const char* kSecondNemo = "25.05";  // recipes of mixtures moved to nemo/collections/llm
   if (release.empty()) {
-    assume(assumed, "release");
-    const bool bridge = contains(words, "bridge");
-    if (bridge || year_of(row) <= 2024) {
+    // What era and notes call the software is its family still; the title of a document is not.
+    // Megatron itself has no releases of recipes that a row could state: how far its profile is off
+    // is what its comparisons show.
+    const std::string notes = lower(row.notes);
+    const std::string called = lower(row.era) + " " + notes;
+    const bool bridge = contains(called, "bridge");
+    const bool nemo = has_word(called, "nemo");
+    const bool megatron = contains(notes, "megatron");
+    const bool recipes = bridge || nemo || year_of(row) <= 2024;
+    if (recipes || !megatron) {
+      assume(assumed, bridge || nemo || megatron ? "release" : "software");
+    }
+    if (recipes) {
       return bridge ? "megatron-bridge-2025" : "nemo-2024";
     }
     const bool sharded = zero_stage(row) == 3 || contains(lower(row.sharding), "sdp");

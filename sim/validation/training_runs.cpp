@@ -89,26 +89,16 @@ training::StepResult step_of(const training::Scenario& scenario) {
   return training::simulate_step(training::check(scenario), {.fold = true, .trace = false});
 }
 
-/// Half the distance in log time between the readings of each field that a row leaves open, in
-/// quadrature.
-double reading_error(const std::vector<OtherReading>& readings, core::Seconds taken) {
-  std::map<std::string, std::pair<double, double>> ends;
-  const double middle = std::log(taken.si());
-  for (const auto& [column, scenario] : readings) {
-    double log_time = middle;
-    try {
-      log_time = std::log(step_of(scenario).time.si());
-    } catch (const core::Error&) {
-      continue;  // no run can be read so
-    }
-    auto& [least, most] = ends.try_emplace(column, middle, middle).first->second;
-    least = std::min(least, log_time);
-    most = std::max(most, log_time);
-  }
+/// What is not known of the fields that a row leaves open and that are read both ways.
+double reading_error(const std::vector<OtherReading>& readings,
+                     core::Seconds taken,
+                     bool mixture,
+                     const std::vector<OpenField>& known) {
   double square = 0;
-  for (const auto& [column, end] : ends) {
-    const double half = (end.second - end.first) / 2;
-    square += half * half;
+  for (const auto& [column, half] :
+       half_distances(readings, taken, [](const auto& s) { return step_of(s).time; })) {
+    const double error = reading_share(known, column, mixture) * half;
+    square += error * error;
   }
   return std::sqrt(square);
 }
@@ -137,7 +127,10 @@ RunPrediction predict_row(const CsvTable& table,
     }
     auto step = step_of(*built.scenario);
     const double readings =
-        open == OpenFlags::both_ways ? reading_error(built.readings, step.time) : 0;
+        open == OpenFlags::both_ways
+            ? reading_error(built.readings, step.time, built.scenario->model.moe.has_value(),
+                            catalogue.open_fields)
+            : 0;
     p.run_kind = kind_of(*built.scenario);
     p.own_error = std::hypot(training::relative_error(*built.scenario), readings);
     p.slopes = constant_slopes(*built.scenario);

@@ -14,6 +14,7 @@
 #include "sim/import/csv.h"
 #include "sim/training/scenario.h"
 #include "sim/validation/compared/compared_runs.h"
+#include "sim/validation/compared/open_fields.h"
 
 namespace headway::validation {
 
@@ -29,6 +30,7 @@ struct Catalogue {
   std::map<std::string, training::Scenario> shipped = {};
   /// What published runs say of errors: it decides how wide intervals are.
   KnownErrors known_errors = {};
+  std::vector<OpenField> open_fields = {};  ///< what fields cost that a row leaves open
 };
 
 /// Reads all GPUs, nodes, models, frameworks, calibrations, fabrics and the scenarios of published

@@ -1,5 +1,6 @@
 // Readings of what a row leaves open: how far they lie apart is how little is known.
 #include <algorithm>
+#include <cmath>
 
 #include "sim/core/error.h"
 #include "sim/training/step/step.h"
@@ -28,11 +29,13 @@ class Readings {
     OtherReading reading{column, taken_};
     change(reading.scenario);
     constexpr double kNearly = 1.1;
+    const bool slow = column == std::string_view("micro_batch") &&
+                      taken_.training.framework.allocation.retry > core::Seconds(0);
     const auto need = memory_need(reading.scenario);
     if (!need || reading.scenario == taken_) {
       return;
     }
-    if (*need < kNearly) {
+    if (*need < (slow ? 1 : kNearly)) {
       found_.readings.push_back(std::move(reading));
     } else {
       assume(found_.settled, column);
@@ -124,6 +127,29 @@ OtherReadings other_readings(const RunRow& row, const Scenario& scenario, const 
   add_software(row, scenario, readings);
   add_layout(scenario, assumed, readings);
   return readings.take();
+}
+
+std::map<std::string, double> half_distances(const std::vector<OtherReading>& readings,
+                                             core::Seconds taken,
+                                             const TimeOf& time_of) {
+  std::map<std::string, std::pair<double, double>> ends;
+  const double middle = std::log(taken.si());
+  for (const auto& [column, scenario] : readings) {
+    double log_time = middle;
+    try {
+      log_time = std::log(time_of(scenario).si());
+    } catch (const core::Error&) {
+      continue;  // no run can be read so
+    }
+    auto& [least, most] = ends.try_emplace(column, middle, middle).first->second;
+    least = std::min(least, log_time);
+    most = std::max(most, log_time);
+  }
+  std::map<std::string, double> halves;
+  for (const auto& [column, end] : ends) {
+    halves.emplace(column, (end.second - end.first) / 2);
+  }
+  return halves;
 }
 
 std::optional<double> memory_need(const Scenario& scenario) {
