@@ -239,8 +239,8 @@ TEST(UnitText, DoesNotGuessWhatAThousandIs) {
   }
   EXPECT_FALSE(parse_count("0.5M", why).has_value());
   EXPECT_EQ(why, "'0.5M' may be 500000 or 524288; write one of them");
-  EXPECT_FALSE(parse_count("1e300T", why).has_value() && parse_count("1e308T", why).has_value());
-  EXPECT_EQ(why, "'1e308T' lies beyond what a number can hold");
+  EXPECT_FALSE(parse_count("1e300T", why).has_value());
+  EXPECT_EQ(why, "'1e300T' lies beyond what a number can hold");
 }
 
 TEST(UnitText, DescribesItsUnitsToTheSchema) {

@@ -69,6 +69,10 @@ std::vector<Published> dense_models() {
       {shape("gemma2", 42, 3584, 16, 8, 14336, 256000) +
            R"(, "head_dim": 256, "sliding_window": 4096)",
        9.24},
+      {shape("gemma4_text", 60, 5376, 32, 16, 21504, 262144) +
+           R"(, "head_dim": 256, "sliding_window": 1024, "attention_k_eq_v": true,
+           "num_global_key_value_heads": 4, "hidden_size_per_layer_input": 0)",
+       30.70},
       {shape("gemma3_text", 26, 1152, 4, 1, 6912, 262144) +
            R"(, "head_dim": 256, "sliding_window": 512)",
        1.0},

@@ -256,9 +256,10 @@ TEST(MegatronArguments, HaveTheFrameworksDefaults) {
             2688);  // int(4096 x 2 / 3 / 64) x 64
   EXPECT_EQ(read_flags(kSmallScript + "--tensor-model-parallel-size 16").run.model.vocabulary,
             32768);
-  EXPECT_EQ(read_flags("--fp16 " + kSmallScript.substr(0, kSmall.find("--bf16")) + "--nnodes 1")
-                .run.training.framework.gradient_bytes,
-            2);
+  EXPECT_EQ(
+      read_flags("--fp16 " + kSmallScript.substr(0, kSmallScript.find("--bf16")) + "--nnodes 1")
+          .run.training.framework.gradient_bytes,
+      2);
 }
 
 TEST(MegatronArguments, SayWhetherWeightsAreGatheredBesideTheForwardPass) {
