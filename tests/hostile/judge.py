@@ -135,7 +135,8 @@ def wrong_order(value: dict[str, Any], path: str) -> Iterator[str]:
     if ranks != sorted(ranks):
         yield f"{path}: percentiles out of order: {ranks}"
     for name, item in value.items():
-        if "interval" in name and isinstance(item, list) and len(item) == 2:
+        points = isinstance(item, list) and any(isinstance(one, dict) for one in item)  # a curve
+        if "interval" in name and isinstance(item, list) and len(item) == 2 and not points:
             if not all(map(is_number, item)) or item[0] > item[1]:
                 yield f"{path}.{name} is no interval: {item}"
 

@@ -352,7 +352,7 @@ TEST(LaunchRoundTrip, OfShippedScenariosLosesWhatAFrameworkHasNoWordFor) {
                      StartsWith("parallelism.recompute_parts: "),
                      StartsWith("training.framework.expert_overlap: "),
                      StartsWith("model.layer_pattern: "), StartsWith("model.native_sparse."),
-                     StartsWith("model.full_attention."),
+                     StartsWith("model.full_attention."), StartsWith("model.norms: 4"),
                      StartsWith("training.framework.attention_kernels: sdpa"),
                      StartsWith("training.nvfp4.hadamard"), StartsWith("model.mixer."),
                      StartsWith("model.adapters."), StartsWith("training.documents"),
