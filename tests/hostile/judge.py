@@ -46,7 +46,7 @@ def verdict(case: Case, outcome: Outcome) -> str | None:
     err = "".join(line for line in lines if not line.startswith('{"phase": '))
     if outcome.timed_out or outcome.code in (-24, 128 + 24):
         # A long simulation that shows how far it is does not hang.
-        return None if told and shown_share(told[-1]) > 0 else "runs over 20 s"
+        return None if told and shown_share(told[-1]) > 0 else "runs over 30 s"
     if outcome.code < 0 or outcome.code > 128:
         return f"signal {-outcome.code if outcome.code < 0 else outcome.code - 128}: {err[:200]}"
     if outcome.code == 1:
