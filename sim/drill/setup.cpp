@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "sim/campaign/job/job_places.h"
 #include "sim/campaign/resolve/resolve.h"
@@ -20,8 +21,9 @@ using failures::ComponentClass;
 
 namespace {
 
-/// The kind of fault that a class of the failure table shows as.
-FaultKind kind_of(ComponentClass component) {
+/// The kind of fault that a class of the failure table shows as; none for a way between sites,
+/// which no drill breaks.
+std::optional<FaultKind> kind_of(ComponentClass component) {
   switch (component) {
     case ComponentClass::gpu:
     case ComponentClass::nvlink:
@@ -54,8 +56,10 @@ FaultKind kind_of(ComponentClass component) {
     case ComponentClass::cpu:
     case ComponentClass::maintenance:
       return FaultKind::host_dead;
+    case ComponentClass::wide_area:
+      return std::nullopt;
   }
-  return FaultKind::host_dead;
+  return std::nullopt;
 }
 
 /// Parts of the job that a usual rate counts.
@@ -79,9 +83,11 @@ void set_rates(const training::CheckedScenario& checked, DrillSetup& setup) {
   const auto& failures = checked.scenario().run.failures;
   if (failures) {
     for (const auto& hazard : failures::hazards_of(*failures, {checked.gpus(), setup.nodes})) {
-      const auto kind = static_cast<std::size_t>(kind_of(hazard.component));
-      setup.rate[kind] += hazard.rate.si();
-      setup.rate_source[kind] = "the scenario's failure table";
+      if (const auto kind = kind_of(hazard.component)) {
+        const auto k = static_cast<std::size_t>(*kind);
+        setup.rate[k] += hazard.rate.si();
+        setup.rate_source[k] = "the scenario's failure table";
+      }
     }
   }
   for (const auto& usual : usual_rates()) {

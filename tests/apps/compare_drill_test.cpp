@@ -111,6 +111,22 @@ TEST_F(CompareVerb, PrintsFiguresSideBySideAndTheLayerThatMatters) {
               HasSubstr("\"verdict\": \"A step takes "));
 }
 
+// 128 nodes, each of which fails once in 153.8 d; ways between sites fail beside them.
+TEST_F(DrillVerb, AWayBetweenSitesIsNoHost) {
+  const auto outcome = run("drill " HEADWAY_ROOT
+                           "/configs/scenarios/two-sites-failing-ways-llama-70b-1024-h100.yaml "
+                           "--fault hang@node1 --format json");
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const json result = json::parse(outcome.out);
+  for (const json& rate : result["rates"]) {
+    if (rate["kind"] == "host-dead") {
+      EXPECT_NEAR(rate["per_day"].get<double>(), 128 / 153.8, 1e-9);
+      return;
+    }
+  }
+  ADD_FAILURE() << "no rate of hosts";
+}
+
 TEST_F(DrillVerb, RemovingTheWatchdogChangesTheTimeline) {
   write_small("s.yaml", kDrillRun);
   const auto drill = [&](const std::string& more) {

@@ -26,10 +26,10 @@ struct Cell {
 };
 
 std::optional<Cell> parse_cell(std::string_view word) {
-  constexpr std::pair<std::string_view, int> kWords[] = {
+  constexpr std::pair<std::string_view, int> kDistanceWords[] = {
       {"X", kSelf},    {"PIX", kPix}, {"PXB", kPxb}, {"PHB", kPhb},
       {"NODE", kNode}, {"SYS", kSys}, {"SOC", kSys}};
-  for (const auto& [name, distance] : kWords) {
+  for (const auto& [name, distance] : kDistanceWords) {
     if (word == name) {
       return Cell{0, distance};
     }

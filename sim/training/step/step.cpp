@@ -330,7 +330,7 @@ void set_rates(const CheckedScenario& checked, StepResult& result) {
 
 namespace {
 
-void fill_counts(const network::RunResult& run, int gpus, StepResult& result) {
+void fill_counts(const network::RunResult& run, std::int64_t gpus, StepResult& result) {
   result.event_digest = run.event_digest;
   result.result_digest = run.result_digest;
   result.events = run.events;

@@ -53,13 +53,13 @@ std::string from_figures(const RunRow& row) {
                          per_gpu / step);
     }
   }
-  constexpr double kLeast = 0.7;
+  constexpr double kLeastShare = 0.7;
   constexpr double kMost = 1.5;
   for (const auto& cell :
        {row.measured_tflops_per_gpu, row.published_tflops_per_gpu, row.tflops_per_gpu}) {
     const double stated = figure(cell);
     const double counted = tokens * figure(row.model_flops_per_token) / 1e12;
-    if (stated > 0 && counted > 0 && (stated < kLeast * counted || stated > kMost * counted)) {
+    if (stated > 0 && counted > 0 && (stated < kLeastShare * counted || stated > kMost * counted)) {
       return fmt::format("{:.4g} TFLOP/s stated, but its tokens/s make {:.4g}", stated, counted);
     }
   }

@@ -281,7 +281,7 @@ std::vector<Bucket> chunk_buckets(const ModelSpec& model,
       before = kind;
     }
     const bool trains = held.trained.total() > 0;
-    if (!open || trains != buckets.back().trained.total() > 0) {
+    if (!open || trains != (buckets.back().trained.total() > 0)) {
       buckets.emplace_back();
     }
     Bucket& bucket = buckets.back();
@@ -296,8 +296,8 @@ std::vector<Bucket> chunk_buckets(const ModelSpec& model,
     open = bucket.trained.total() < size;
   }
   if (chunk.embedding) {
-    const HeldParameters held = held_by_embedding(model, parallelism);
-    buckets.push_back({{}, {}, false, true, held.stored, held.trained});
+    const HeldParameters table = held_by_embedding(model, parallelism);
+    buckets.push_back({{}, {}, false, true, table.stored, table.trained});
   }
   if (chunk.encoder) {
     add_encoder(model, parallelism, size, buckets);
