@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sim/core/error.h"
 #include "sim/core/figures.h"
 #include "sim/study/driver.h"
 #include "sim/study/predict.h"
@@ -128,21 +129,23 @@ PartWords words_of_all() {
   return words;
 }
 
+using Parts = std::vector<core::Figure>;
+
 /// A whole on both sides, part by part.
-/// @param words  of each part of `a`, which has as many parts
-std::vector<PartDifference> differences(const core::Figure& a,
-                                        const core::Figure& b,
-                                        const PartWords& words) {
+/// @param words  of each part
+std::vector<PartDifference> differences(const Parts& a, const Parts& b, const PartWords& words) {
+  HEADWAY_CHECK(a.size() == words.size() && b.size() == words.size(),
+                "{} and {} parts, words of {}", a.size(), b.size(), words.size());
   std::vector<PartDifference> parts;
   double whole = 0;
   bool finite = true;
   for (std::size_t i = 0; i < words.size(); ++i) {
-    const double of_a = core::value_of(a.parts[i]).value_or(0);
-    const double of_b = core::value_of(b.parts[i]).value_or(0);
+    const double of_a = core::value_of(a[i]).value_or(0);
+    const double of_b = core::value_of(b[i]).value_or(0);
     finite = finite && std::isfinite(of_a) && std::isfinite(of_b);
     whole += of_a;
     if (of_a != 0 || of_b != 0) {
-      parts.push_back({a.parts[i].key, words[i], of_a, of_b, 0});
+      parts.push_back({a[i].key, words[i], of_a, of_b, 0});
     }
   }
   if (!finite || whole <= 0) {
@@ -157,19 +160,33 @@ std::vector<PartDifference> differences(const core::Figure& a,
   return parts;
 }
 
+/// What a bill adds up, of all that is said of it.
+Parts parts_of(const price::Bill& bill) {
+  Parts parts;
+  for (core::Figure& figure : core::figures_of(bill).parts) {
+    if (std::any_of(kBillParts.begin(), kBillParts.end(),
+                    [&](const BillPart& part) { return part.path == "cost." + figure.key; })) {
+      parts.push_back(std::move(figure));
+    }
+  }
+  return parts;
+}
+
 void divide(CompareReport& report) {
   using core::figures_of;
   const Figures &a = report.a, &b = report.b;
-  report.step_parts =
-      differences(figures_of(a.breakdown), figures_of(b.breakdown), words_of_all<core::Activity>());
+  report.step_parts = differences(figures_of(a.breakdown).parts, figures_of(b.breakdown).parts,
+                                  words_of_all<core::Activity>());
   if (a.ledger && b.ledger) {
-    report.ledger_parts = differences(figures_of(*a.ledger), figures_of(*b.ledger),
+    report.ledger_parts = differences(figures_of(*a.ledger).parts, figures_of(*b.ledger).parts,
                                       words_of_all<campaign::Account>());
   }
   if (a.bill && b.bill) {
-    report.cost_parts =
-        differences(figures_of(*a.bill), figures_of(*b.bill),
-                    {"GPUs", "spares", "checkpoint storage", "electricity", "bring-up"});
+    PartWords words;
+    for (const BillPart& part : kBillParts) {
+      words.emplace_back(part.words);
+    }
+    report.cost_parts = differences(parts_of(*a.bill), parts_of(*b.bill), words);
   }
 }
 

@@ -1,6 +1,7 @@
 // How quantities of a run are called in sentences and tables.
 #pragma once
 
+#include <array>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,6 +18,15 @@ std::string elapsed(core::Seconds time);
 /// As in "the step is limited by ...".
 std::string_view in_words(core::Activity activity);
 std::string_view in_words(campaign::Account account);
+
+/// A part of a bill, by its place in a result (price/bill.h).
+struct BillPart {
+  std::string_view path, words;
+};
+inline constexpr std::array kBillParts{
+    BillPart{"cost.gpus_usd", "GPUs"}, BillPart{"cost.spares_usd", "spares"},
+    BillPart{"cost.storage_usd", "checkpoint storage"},
+    BillPart{"cost.electricity_usd", "electricity"}, BillPart{"cost.bring_up_usd", "bring-up"}};
 
 /// What timed a step by packets, and how far it is from the fluid step.
 std::string in_words(const training::PacketStep& packets);

@@ -170,13 +170,10 @@ void fit_batch(training::Scenario& s, Assumed& assumed) {
 /// error too.
 constexpr double kTooMuch = 1.1;
 
-/// Micro-batches that nobody stated are halved until they fit; where an allocator that is short of
-/// memory makes steps slow, until it is not: nobody stays with such a one.
+/// Micro-batches that nobody stated are halved until they fit.
 training::Scenario with_fitting_micro_batch(training::Scenario s, const Assumed& assumed) {
   const bool open = std::find(assumed.begin(), assumed.end(), "micro_batch") != assumed.end();
-  const bool slow = s.training.framework.allocation.retry > core::Seconds(0);
-  while (open && s.parallelism.micro_batch % 2 == 0 &&
-         memory_need(s).value_or(0) > (slow ? 1 : kTooMuch)) {
+  while (open && s.parallelism.micro_batch % 2 == 0 && memory_need(s).value_or(0) > kTooMuch) {
     s.parallelism.micro_batch /= 2;
   }
   return s;

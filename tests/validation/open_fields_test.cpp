@@ -15,20 +15,22 @@
 namespace headway::validation {
 namespace {
 
+using import::CsvTable;
+
 constexpr const char* kOpenFields = HEADWAY_SOURCE_DIR "/configs/validation/open_fields.csv";
 
-import::CsvTable published_table(const std::string& name){
-    const std::string path = std::string(HEADWAY_SOURCE_DIR "/configs/validation/") + name;
-std::ifstream file(path);
-std::stringstream text;
-text << file.rdbuf();
-return import::CsvTable(text.str(), path);
-}  // namespace
+CsvTable published_table(const std::string& name) {
+  const std::string path = HEADWAY_SOURCE_DIR "/configs/validation/" + name;
+  std::ifstream file(path);
+  std::stringstream text;
+  text << file.rdbuf();
+  return CsvTable(text.str(), path);
+}
 
-std::vector<BlankedRow> blanked_rows(const std::vector<std::string>& together = {}) {
-  static const import::CsvTable fitted = published_table("training_runs.csv");
-  static const import::CsvTable unfitted = published_table("training_runs_unfitted.csv");
-  return blank_rows({&fitted, &unfitted}, catalogue(), together);
+std::vector<BlankedRow> blanked_rows() {
+  const CsvTable fitted = published_table("training_runs.csv");
+  const CsvTable unfitted = published_table("training_runs_unfitted.csv");
+  return blank_rows({&fitted, &unfitted}, catalogue());
 }
 
 void write_open_fields(const std::vector<OpenField>& fields) {
@@ -119,5 +121,5 @@ TEST(OpenFields, ThatMoveNothingAreNotFree) {
   EXPECT_EQ(reading_share(known, "micro_batch", false), 1);
 }
 
-}  // namespace headway::validation
+}  // namespace
 }  // namespace headway::validation

@@ -498,5 +498,34 @@ TEST(RowReading, SharesOfTheBlocksAreRecomputedWhole) {
             scenario({}).parallelism.recompute_layers);
 }
 
+// nanotron's allocator makes steps slow where it is short of memory: whoever chose a micro-batch
+// that nobody stated did not stay there. Other software may need a tenth more than is counted.
+TEST(RowReading, AnOpenMicroBatchLeavesASlowAllocatorItsRoom) {
+  const auto most_need = [](const char* era) {
+    double most = 0;
+    for (int layers = 16; layers <= 400; layers += 8) {
+      const RowScenario built = row_scenario(table_of({with({{"era", era},
+                                                             {"micro_batch", ""},
+                                                             {"n_layers", std::to_string(layers)},
+                                                             {"d_model", "2048"},
+                                                             {"d_ffn", "8192"},
+                                                             {"head_dim", "64"},
+                                                             {"global_batch", "512"}})}),
+                                             0, catalogue());
+      for (const OtherReading& reading : built.readings) {
+        if (reading.column == "micro_batch") {
+          most = std::max(most, memory_need(reading.scenario).value());
+        }
+      }
+    }
+    return most;
+  };
+  const double slow = most_need("nanotron-2025"), other = most_need("megatron-core-2024+");
+  EXPECT_GT(slow, 0.8);
+  EXPECT_LT(slow, 1);
+  EXPECT_GT(other, 1);
+  EXPECT_LT(other, 1.1);
+}
+
 }  // namespace
 }  // namespace headway::validation

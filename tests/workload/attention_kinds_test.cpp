@@ -7,6 +7,7 @@
 #include "sim/workload/blocks/layer_blocks.h"
 #include "sim/workload/blocks/layer_kind.h"
 #include "sim/workload/closed_form.h"
+#include "sim/workload/memory/owned_matrices.h"
 #include "sim/workload/memory/rank_parameters.h"
 
 #include "tests/workload/graph_sums.h"
@@ -140,6 +141,42 @@ TEST(FullAttention, TensorRanksHoldTheModelOnceButForCopiedKeys) {
     EXPECT_NEAR(t * rank.total(), count_parameters(model).total() + (t - 1) * norms + copied, 1)
         << t;
   }
+}
+
+TEST(FullAttention, MatricesAreTheParametersOfTheirLayer) {
+  const ModelSpec model = own_heads();
+  for (const bool windowed : {true, false}) {
+    LayerKind kind;
+    kind.windowed = windowed;
+    const LayerParameters layer = layer_parameters(model, kind);
+    for (const int t : {1, 4}) {
+      EXPECT_DOUBLE_EQ(t * matrix_elements(layer_matrices(model, split(t, 1), kind)),
+                       layer.attention + layer.mlp);
+    }
+  }
+}
+
+// A rank of 2 holds 4 key heads of a windowed layer, 2 of the others. All-gather takes those of the
+// three other context ranks: 3 x keys and values of 2,048 tokens in 2 B.
+TEST(FullAttention, ContextRanksTradeTheKeysOfTheirLayer) {
+  ParallelismSpec parallelism = split(2, 1);
+  parallelism.context = 4;
+  parallelism.context_kind = ContextKind::all_gather;
+  const auto bytes = [&](bool windowed) {
+    return context_bytes_per_layer(own_heads(), recipe(8192, 8), parallelism, windowed)
+        .forward.si();
+  };
+  EXPECT_DOUBLE_EQ(bytes(true), 3.0 * 2 * 2 * 2048 * 4 * 128);
+  EXPECT_DOUBLE_EQ(bytes(false), 3.0 * 2 * 2 * 2048 * 2 * 256);
+  // Whole heads: 2 of keys on a rank and 4 context ranks divide each other, 3 and 4 do not.
+  parallelism.context_kind = ContextKind::all_to_all;
+  ModelSpec model = own_heads();
+  EXPECT_TRUE(context_problems(model, recipe(8192, 8), parallelism).empty());
+  model.full_attention->key_value_heads = 6;
+  EXPECT_EQ(texts(context_problems(model, recipe(8192, 8), parallelism)),
+            (std::vector<std::string>{
+                "3 key-value heads of a tensor rank and context 4 do not divide each other; choose "
+                "context_kind ring or all-gather"}));
 }
 
 TEST(FullAttention, KernelsHaveTheHeadsOfTheirLayer) {

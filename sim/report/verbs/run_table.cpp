@@ -61,11 +61,13 @@ const LabelledFigures& recovery_rows() {
 }
 
 const LabelledFigures& cost_rows() {
-  static const LabelledFigures rows{{"GPUs", "cost.gpus_usd"},
-                                    {"spares", "cost.spares_usd"},
-                                    {"checkpoint storage", "cost.storage_usd"},
-                                    {"electricity", "cost.electricity_usd"},
-                                    {"bring-up", "cost.bring_up_usd"}};
+  static const LabelledFigures rows = [] {
+    LabelledFigures all;
+    for (const study::BillPart& part : study::kBillParts) {
+      all.push_back({part.words, part.path});
+    }
+    return all;
+  }();
   return rows;
 }
 

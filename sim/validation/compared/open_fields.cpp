@@ -122,45 +122,28 @@ std::vector<Chosen> chosen_rows(const std::vector<const CsvTable*>& tables) {
 
 /// One blank of one row; nothing where the field is then still known, or no run can be read so.
 std::optional<BlankedRow> blanked(const Chosen& chosen,
-                                  const std::vector<const Blank*>& fields,
+                                  const Blank& field,
                                   const Catalogue& catalogue) {
   RunRow stated = chosen.row;
   stated.id = "blanked";  // no shipped scenario stands in its place
-  RunRow blank = stated;
-  std::string name;
-  for (const Blank* field : fields) {
-    if (!states(stated, *field)) {
-      return std::nullopt;
-    }
-    blank = without(std::move(blank), field->columns);
-    name += (name.empty() ? "" : "+") + std::string(field->field);
+  if (!states(stated, field)) {
+    return std::nullopt;
   }
+  const RunRow blank = without(stated, field.columns);
   try {
     const RowScenario as_stated = scenario_of_row(stated, catalogue);
     const RowScenario as_blank = scenario_of_row(blank, catalogue);
-    const bool opened = std::all_of(fields.begin(), fields.end(), [&](const Blank* field) {
-      return open(as_blank, field->field) && !open(as_stated, field->field);
-    });
-    if (fields.size() == 1 && !opened) {
+    if (!open(as_blank, field.field) || open(as_stated, field.field)) {
       return std::nullopt;
     }
-    BlankedRow out{chosen.source, chosen.row.id, name, stated.is_mixture()};
+    BlankedRow out{chosen.source, chosen.row.id, field.field, stated.is_mixture()};
     const bool same = *as_stated.scenario == *as_blank.scenario;
     out.error = same ? 0 : log_speed(*as_blank.scenario) - log_speed(*as_stated.scenario);
-    std::vector<OtherReading> of_fields;
-    std::copy_if(as_blank.readings.begin(), as_blank.readings.end(), std::back_inserter(of_fields),
-                 [&](const OtherReading& reading) {
-                   return std::any_of(fields.begin(), fields.end(), [&](const Blank* field) {
-                     return reading.column == field->field;
-                   });
-                 });
-    if (!of_fields.empty()) {
-      double square = 0;
-      for (const auto& [column, half] :
-           half_distances(of_fields, step_time(*as_blank.scenario), step_time)) {
-        square += half * half;
-      }
-      out.half_distance = std::sqrt(square);
+    std::vector<OtherReading> readings = as_blank.readings;
+    std::erase_if(readings, [&](const OtherReading& one) { return one.column != field.field; });
+    if (!readings.empty()) {
+      const auto halves = half_distances(readings, step_time(*as_blank.scenario), step_time);
+      out.half_distance = halves.contains(field.field) ? halves.at(field.field) : 0;
     }
     return out;
   } catch (const core::Error&) {
@@ -231,24 +214,12 @@ const std::vector<std::string>& blanked_fields() {
 }
 
 std::vector<BlankedRow> blank_rows(const std::vector<const CsvTable*>& tables,
-                                   const Catalogue& catalogue,
-                                   const std::vector<std::string>& together) {
-  std::vector<std::vector<const Blank*>> sets;
-  std::vector<const Blank*> all;
-  for (const Blank& blank : blanks()) {
-    if (together.empty()) {
-      sets.push_back({&blank});
-    } else if (std::find(together.begin(), together.end(), blank.field) != together.end()) {
-      all.push_back(&blank);
-    }
-  }
-  if (!together.empty()) {
-    sets.push_back(all);
-  }
+                                   const Catalogue& catalogue) {
   const std::vector<Chosen> rows = chosen_rows(tables);
-  std::vector<std::optional<BlankedRow>> found(rows.size() * sets.size());
+  const std::size_t fields = blanks().size();
+  std::vector<std::optional<BlankedRow>> found(rows.size() * fields);
   tbb::parallel_for(std::size_t{0}, found.size(), [&](std::size_t i) {
-    found[i] = blanked(rows[i / sets.size()], sets[i % sets.size()], catalogue);
+    found[i] = blanked(rows[i / fields], blanks()[i % fields], catalogue);
   });
   std::vector<BlankedRow> out;
   for (auto& row : found) {

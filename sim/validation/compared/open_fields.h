@@ -44,11 +44,8 @@ const std::vector<std::string>& blanked_fields();
 
 /// Blanks these fields one at a time in all rows that state them. Times are of the analytic tier,
 /// as slopes of constants are (judged_constants.h): simulated ones give the same means within 0.04.
-/// @param together  fields that are blanked at once, in place of one at a time; empty: one at a
-/// time
 std::vector<BlankedRow> blank_rows(const std::vector<const import::CsvTable*>& tables,
-                                   const Catalogue& catalogue,
-                                   const std::vector<std::string>& together = {});
+                                   const Catalogue& catalogue);
 
 /// Their means. A source counts as much as another, however many rows it has.
 std::vector<OpenField> open_fields(const std::vector<BlankedRow>& rows);

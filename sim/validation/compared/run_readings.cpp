@@ -29,6 +29,7 @@ class Readings {
     OtherReading reading{column, taken_};
     change(reading.scenario);
     constexpr double kNearly = 1.1;
+    // Where an allocator that is short of memory makes steps slow, nobody stays with such a batch.
     const bool slow = column == std::string_view("micro_batch") &&
                       taken_.training.framework.allocation.retry > core::Seconds(0);
     const auto need = memory_need(reading.scenario);
