@@ -136,6 +136,17 @@ TEST(Sites, FewerBitsOfGradientsPassFaster) {
   EXPECT_LT(packed.time, whole.time);
 }
 
+// Ten times as many exchanges, all else alike: their kernels run beside the step's own.
+TEST(LocalSteps, KernelsOfAnExchangeAreAmongTheStepsKernels) {
+  Scenario s = apart();
+  const auto seldom = simulate_step(check(Scenario(s)));
+  s.training.local_steps->steps = 5;
+  const auto often = simulate_step(check(Scenario(s)));
+  const auto more = often.sites->exchange->step_kernels - seldom.sites->exchange->step_kernels;
+  EXPECT_NEAR(more / seldom.sites->exchange->step_kernels, 9, 1e-9);
+  EXPECT_NEAR((often.kernels - seldom.kernels) / more, 1, 1e-9);
+}
+
 TEST(LocalSteps, AStepIsThatOfOneSite) {
   const Scenario both = apart();
   Scenario one = both;
