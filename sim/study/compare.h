@@ -33,7 +33,7 @@ std::string_view contents_of(Layer layer);
 /// storage        the storage and the checkpoints;
 /// interconnect   fabric, NICs, the network inside the node, the path to storage;
 /// observability  how failures are detected and how the bad part is found;
-/// rest           everything else: model, recipe, GPUs, failure rates, prices.
+/// rest           everything else: model, recipe, layout, GPUs, failure rates, prices.
 training::Scenario with_layer(training::Scenario base,
                               const training::Scenario& other,
                               Layer layer);

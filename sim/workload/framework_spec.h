@@ -26,6 +26,8 @@ struct FrameworkSpec {
   bool fused_norms = false;
   bool fused_rotary = false;
   bool fused_scaled_rotary = true;
+  bool copied_heads = false;
+  bool joined_gate = false;
   bool recompute_elementwise = false;
   bool narrow_activations = false;
   bool tensor_overlap = false;
@@ -109,6 +111,13 @@ struct FrameworkSpec {
     v.optional("fused_scaled_rotary", fused_scaled_rotary,
                "With elementwise fused: so is one whose sines and cosines have a factor; false: "
                "PyTorch's operators one by one, as the kernel takes none (Transformer Engine).");
+    v.optional("copied_heads", copied_heads,
+               "Queries, keys and values are copied into the layout of attention's kernel; keys "
+               "and values are joined for the rotary embedding and copied once more (permute and "
+               "contiguous).");
+    v.optional("joined_gate", joined_gate,
+               "With elementwise eager: both inputs of the MLP's gate are halves of one array, "
+               "whose gradients are joined by a copy (torch.split).");
     v.optional("recompute_elementwise", recompute_elementwise,
                "Backward recomputes the outputs of norms and of the MLP's activation instead of "
                "keeping them.");

@@ -93,6 +93,21 @@ TEST(ScaledRotary, IsComposedWhereTheKernelTakesNoFactor) {
   EXPECT_DOUBLE_EQ(turned(Elementwise::eager, false).bytes, elements * 40);
 }
 
+// Of 4,096 columns of queries and 2,048 of keys and values a token: copied once and three times
+// forward, twice and three times backward, read and written, 2 B each. The gradients of a joined
+// gate's halves: two arrays of 14,336 columns read and written more.
+TEST(EagerOperators, CopyHeadsAndJoinHalves) {
+  TrainingSpec copies = with(Elementwise::eager);
+  const double joined = sums_of(one_pass(copies), "activation").bytes;
+  EXPECT_EQ(sums_of(one_pass(copies), "copy queries").bytes, 0);
+  copies.framework.copied_heads = copies.framework.joined_gate = true;
+  const StepGraph graph = one_pass(copies);
+  const double tokens = 8192.0 * 32;
+  EXPECT_DOUBLE_EQ(sums_of(graph, "copy queries").bytes, tokens * 4096 * (1 + 2) * 4);
+  EXPECT_DOUBLE_EQ(sums_of(graph, "copy keys and values").bytes, tokens * 2048 * (3 + 3) * 4);
+  EXPECT_DOUBLE_EQ(sums_of(graph, "activation").bytes - joined, tokens * 14336 * 4 * 2);
+}
+
 // LayerNorm is one kernel in PyTorch too.
 TEST(EagerOperators, LeaveLayerNormAlone) {
   FrameworkSpec eager;

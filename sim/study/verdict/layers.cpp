@@ -70,7 +70,7 @@ std::string_view contents_of(Layer layer) {
     case Layer::observability:
       return "detection and diagnosis";
     case Layer::rest:
-      return "model, recipe, GPUs, failure rates, prices";
+      return "model, recipe, layout, GPUs, failure rates, prices";
   }
   return "";
 }

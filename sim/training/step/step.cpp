@@ -150,7 +150,7 @@ void warn_of_overload(StepResult& result) {
 /// exchange and launches change from release to release; of a GPU without measured kernels; of a
 /// format whose share of the peak is that of another; of linear attention, state spaces and sparse
 /// attention, whose backward kernels were never measured.
-constexpr double kExperts = 0.07;
+constexpr double kExperts = 0.05;
 constexpr double kMixers = 0.2;
 constexpr double kWithoutTables = 0.1;
 constexpr double kStandIn = 0.1;

@@ -19,12 +19,12 @@ namespace {
 /// other formats; of no run of this software, which is too fast more often than too slow.
 constexpr double kOneSource = 0.04;
 constexpr double kOtherKind = 0.09;
-constexpr StepError kNeverCompared{0.15, 0.06};
+constexpr StepError kNeverCompared{0.12, 0.06};
 /// Of a GPU on which no software was compared.
 constexpr double kNewGpu = 0.04;
-/// What a machine and a run differ by at least; misses beyond it are of the software's model.
-constexpr double kAlways = 0.06;
-constexpr double kAlwaysOfMixtures = 0.105;
+/// What mixtures differ by at least, as others do by `training::kUsualError`; misses beyond it are of
+/// the software's model.
+constexpr double kAlwaysOfMixtures = 0.085;
 
 std::string width_of(core::Precision precision) {
   using core::Precision;
@@ -69,7 +69,7 @@ double shown_error(const std::vector<const ComparedRuns*>& compared, bool mixtur
     rows += runs->rows;
   }
   const double shown = rows > 0 ? sum / rows / kMedianOfNormal : 0;
-  const double always = mixture ? kAlwaysOfMixtures : kAlways;
+  const double always = mixture ? kAlwaysOfMixtures : training::kUsualError;
   return std::sqrt(std::max(0.0, shown * shown - always * always));
 }
 
@@ -208,7 +208,7 @@ std::vector<core::ModelConstant> model_constants() {
           {"validation.error_of_new_gpu", kNewGpu, "", 0, judged},
           {"validation.error_of_constant_of_one_source", kJudgedByOne, "", 0,
            "middle of what the other shares and efficiencies err by, 6 to 13 %"},
-          {"validation.error_always", kAlways, "", 0, judged},
+          {"validation.error_always", training::kUsualError, "", 0, judged},
           {"validation.error_always_of_mixtures", kAlwaysOfMixtures, "", 0, judged}};
 }
 

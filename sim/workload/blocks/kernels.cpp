@@ -366,8 +366,20 @@ std::vector<Kernel> rotary(const ModelSpec& model,
             memory_kernel("assemble keys",
                           2.0 * shape.element * (shape.key_elements() + shape.value_elements()))};
   }
-  return {elementwise_kernel("rotary", pass, shape.element, shape.query_elements()),
-          elementwise_kernel("rotary", pass, shape.element, shape.key_elements())};
+  std::vector<Kernel> kernels{
+      elementwise_kernel("rotary", pass, shape.element, shape.query_elements()),
+      elementwise_kernel("rotary", pass, shape.element, shape.key_elements())};
+  if (framework.copied_heads) {
+    const auto [queries, keys_values] = head_copies();
+    const double joined = shape.key_elements() + shape.value_elements();
+    kernels.push_back(elementwise_kernel("copy queries",
+                                         backward ? queries.backward : queries.forward,
+                                         shape.element, shape.query_elements()));
+    kernels.push_back(elementwise_kernel("copy keys and values",
+                                         backward ? keys_values.backward : keys_values.forward,
+                                         shape.element, joined));
+  }
+  return kernels;
 }
 
 std::vector<Kernel> query_key_norms(const ModelSpec& model,

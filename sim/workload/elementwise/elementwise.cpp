@@ -40,6 +40,15 @@ constexpr ElementwiseOperator kSingleRotary{{2, 0, 1}, {2, 0, 1}};
 /// Pace: as of the other composed one, products with a row of a table and joins.
 constexpr ElementwiseOperator kScaledRotary{{12, 0, 12, 0.71}, {14, 0, 7, 0.71}};
 
+/// Copies of heads between layouts. Forward: out of the product rw; of keys and values, joined rw
+/// and made contiguous rw. Backward: queries, keys and values stacked rw and made contiguous for the
+/// product rw; of keys and values, joined out of the kernel's gradients rw.
+/// Source: huggingface/nanotron, src/nanotron/models/llama.py, CausalSelfAttention, 2025; PyTorch,
+/// tools/autograd/derivatives.yaml (unbind, split). Pace: as of the composed rotary embedding, which
+/// joins.
+constexpr ElementwiseOperator kCopiedQueries{{2, 0, 1, 0.71}, {4, 0, 2, 0.71}};
+constexpr ElementwiseOperator kCopiedKeys{{6, 0, 3, 0.71}, {6, 0, 3, 0.71}};
+
 /// An element of the result has two inputs, the gate (one bound) and the other (two). Backward
 /// keeps maps of truth values, 1 B each, here as fp32 arrays: 8 B are two.
 ///   forward:  cut off rw of each, joined rw of each
@@ -52,6 +61,8 @@ constexpr ElementwiseOperator kComposedLimits{{8, 0, 3}, {11, 2, 9}};
 
 /// Gated, eager: SiLU rw, product rrw; backward: two products rrw each, SiLU rrw.
 constexpr ElementwiseOperator kComposedGate{{5, 0, 2}, {9, 0, 3}};
+/// The same of halves of one array: backward joins both gradients rw rw.
+constexpr ElementwiseOperator kJoinedGate{{5, 0, 2}, {13, 0, 4}};
 /// Gated: reads gate and up, writes one; backward reads them and the gradient, writes two.
 constexpr ElementwiseOperator kSingleGate{{3, 0, 1}, {5, 0, 1}};
 /// Plain: reads its input, backward and the gradient, writes one.
@@ -85,11 +96,16 @@ ElementwiseOperator rotary_operator(const ModelSpec& model, const FrameworkSpec&
   return framework.fuses_rotary() ? kSingleRotary : kComposedRotary;
 }
 
+HeadCopies head_copies() { return {kCopiedQueries, kCopiedKeys}; }
+
 ElementwiseOperator activation_operator(const ModelSpec& model, const FrameworkSpec& framework) {
   if (!model.gated_mlp) {
     return kPlain;
   }
-  return framework.fuses_elementwise() ? kSingleGate : kComposedGate;
+  if (framework.fuses_elementwise()) {
+    return kSingleGate;
+  }
+  return framework.joined_gate ? kJoinedGate : kComposedGate;
 }
 
 ElementwiseOperator limits_operator(const ModelSpec& model, const FrameworkSpec& framework) {
@@ -123,6 +139,8 @@ std::vector<core::ModelConstant> elementwise_constants() {
           {"workload.compiled_rotary_pace", kCompiledRotary.forward.pace, "", 0.1, kSource},
           {"workload.scaled_rotary_pace", kScaledRotary.forward.pace, "", 0.05,
            "as of the composed rotary embedding: the same kinds of operators"},
+          {"workload.copied_heads_pace", kCopiedKeys.forward.pace, "", 0.1,
+           "as of the composed rotary embedding: copies of transposed arrays"},
           {"workload.list_pace", kListPace, "", 0.01, kSource},
           {"workload.mixed_sum_pace", kMixedSumPace, "", 0.05,
            "steps of eight decoders on H200: calibrate/validate/h200-sxm"}};

@@ -40,6 +40,13 @@ ElementwiseOperator norm_operator(const ModelSpec& model, const FrameworkSpec& f
 /// the software's kernel takes none, of operators in the activations' format.
 ElementwiseOperator rotary_operator(const ModelSpec& model, const FrameworkSpec& framework);
 
+/// Copies of queries, and of keys and values, into the layout of attention's kernel
+/// (`copied_heads`).
+struct HeadCopies {
+  ElementwiseOperator queries, keys_values;
+};
+HeadCopies head_copies();
+
 /// The MLP's activation with its gate; an element is one of the result.
 ElementwiseOperator activation_operator(const ModelSpec& model, const FrameworkSpec& framework);
 
