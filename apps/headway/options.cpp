@@ -159,8 +159,9 @@ CLI::Validator whole_number(std::int64_t low, std::int64_t high) {
     }
     if (!number || !number->rest.empty() || number->value != std::floor(number->value) ||
         !range.contains(number->value)) {
-      return fmt::format("'{}' must be a whole number from {} to {}",
-                         core::shortened(text), core::count(static_cast<double>(low)), core::count(static_cast<double>(high)));
+      return fmt::format("'{}' must be a whole number from {} to {}", core::shortened(text),
+                         core::count(static_cast<double>(low)),
+                         core::count(static_cast<double>(high)));
     }
     text = fmt::format("{:.0f}", number->value);
     return std::string();

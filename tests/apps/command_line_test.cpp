@@ -120,7 +120,8 @@ TEST_F(CommandLine, OptionsOfWholeNumbersReadThemAsFilesDo) {
             "headway topo: --nodes: '1e10' must be a whole number from 1 to 2,147,483,647\n");
   write_small("s.yaml");
   const auto with = [this](const std::string& options) {
-    return json::parse(run("run s.yaml --format json " + options).out)["scenario"]["seed"].get<double>();
+    return json::parse(run("run s.yaml --format json " + options).out)["scenario"]["seed"]
+        .get<double>();
   };
   EXPECT_EQ(with("--seed 1e3"), 1000);
   EXPECT_EQ(with("--seed 9007199254740992"), 9007199254740992.0);
