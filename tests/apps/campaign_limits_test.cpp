@@ -59,6 +59,16 @@ TEST_F(CampaignLimits, AreRefusedWhereTheyAreWritten) {
   }
 }
 
+// The failures of 16,384 GPUs on one: nodes fail far faster than they come back, and ten thousand
+// years of waiting for them took a minute to draw.
+TEST_F(CampaignLimits, ARunOfMoreThanACenturyIsGivenUp) {
+  const Outcome outcome = run("run " HEADWAY_ROOT
+                              "/configs/scenarios/distill-llama-8b-from-70b-64-h100.yaml --set "
+                              "run.failures.observed.gpus=1");
+  EXPECT_EQ(outcome.code, 3) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("100 years after it began it is not done"));
+}
+
 // The largest values that the ranges allow are answered or refused, never an error of the program.
 TEST_F(CampaignLimits, TheEdgesOfTheRangesAreAnsweredOrRefused) {
   write_small("s.yaml", kLimitsRun);

@@ -25,6 +25,7 @@ inline constexpr core::Tick kLastTick = core::kEndOfTime / 8;
 /// Why a run was given up.
 enum class GaveUp : std::uint8_t {
   no_headway,  ///< up for `patience` times its work, it is not done
+  too_long,    ///< nor a century after it began
   no_nodes,    ///< it waits for a node, and none will ever come
 };
 
