@@ -71,8 +71,7 @@ TEST(Sites, GradientsAndWeightsPassBetweenThemOnce) {
 TEST(Sites, ADomainBetweenSitesIsRefusedAtItsKey) {
   Scenario s = on_two_sites();
   s.cluster.node.scale_up.domain_gpus = 24;
-  const core::SourceMarks marks{
-      {"cluster.node.scale_up.domain_gpus", {"s.yaml", 9, 5, 1, ""}}};
+  const core::SourceMarks marks{{"cluster.node.scale_up.domain_gpus", {"s.yaml", 9, 5, 1, ""}}};
   try {
     check(Scenario(s), marks);
     ADD_FAILURE() << "was not refused";

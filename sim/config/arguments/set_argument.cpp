@@ -227,9 +227,8 @@ void apply(LoadState& state,
     if (value.is_scalar() && leads_to_catalogue(type, segments)) {
       segments.push_back({"use", {}});
     }
-    Node* target = prepare_use(root, state, segments, place)
-                       ? enter(state, root, segments, place)
-                       : nullptr;
+    Node* target =
+        prepare_use(root, state, segments, place) ? enter(state, root, segments, place) : nullptr;
     if (target != nullptr) {
       *target = std::move(value);
     }

@@ -93,9 +93,8 @@ class Against {
       for (const double one : times) {
         mean += one / static_cast<double>(times.size());
       }
-      Threshold threshold =
-          of_group({*kind, first.ranks, first.ranks_per_node, static_cast<std::uint64_t>(bytes)},
-                   file);
+      Threshold threshold = of_group(
+          {*kind, first.ranks, first.ranks_per_node, static_cast<std::uint64_t>(bytes)}, file);
       const double bus =
           network::bus_bandwidth(*kind, core::Bytes(bytes), first.ranks, core::Seconds(mean)).si();
       report_.verdicts.push_back({file, log.hosts, std::move(threshold), bus});
