@@ -19,7 +19,7 @@
 
 namespace headway::campaign {
 
-/// A trial is given up when its clock is here: beyond it sums of ticks would not fit.
+/// A trial is given up here: beyond it sums of ticks would not fit.
 inline constexpr core::Tick kLastTick = core::kEndOfTime / 8;
 
 /// Why a run was given up.
@@ -286,7 +286,6 @@ class JobProcess : public core::Process {
   std::vector<Absence> awaiting_;
   Gaps gaps_;
   std::vector<std::uint64_t> joining_parts_;
-
   core::Tick position_ = 0;  // work done, of which what is not durable may be lost
   core::Tick base_ = 0;      // of it, before this attempt
   core::Tick exposed_ = 0;   // time during which the job could fail, before this attempt

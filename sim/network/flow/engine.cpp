@@ -6,7 +6,7 @@
 
 #include "sim/core/error.h"
 #include "sim/core/infeasible.h"
-#include "sim/network/flow/period_skipper.h"
+#include "sim/network/loops/period_skipper.h"
 
 namespace headway::network {
 namespace {

@@ -4,7 +4,7 @@
 #include <map>
 #include <utility>
 
-#include "sim/network/flow/repeats.h"
+#include "sim/network/loops/repeats.h"
 
 namespace headway::training {
 

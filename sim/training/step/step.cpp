@@ -12,7 +12,7 @@
 #include "sim/core/progress/joint_progress.h"
 #include "sim/gpu/kernel_time.h"
 #include "sim/gpu/tables.h"
-#include "sim/network/flow/repeats.h"
+#include "sim/network/loops/repeats.h"
 #include "sim/training/assumptions/assumptions.h"
 #include "sim/training/constants.h"
 #include "sim/training/decompositions.h"

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "sim/core/infeasible.h"
-#include "sim/network/flow/repeats.h"
+#include "sim/network/loops/repeats.h"
 
 namespace headway::training {
 

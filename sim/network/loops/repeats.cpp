@@ -1,4 +1,4 @@
-#include "sim/network/flow/repeats.h"
+#include "sim/network/loops/repeats.h"
 
 namespace headway::network {
 

@@ -1,4 +1,4 @@
-#include "sim/network/flow/period_skipper.h"
+#include "sim/network/loops/period_skipper.h"
 
 #include <algorithm>
 #include <limits>
