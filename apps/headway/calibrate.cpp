@@ -112,11 +112,11 @@ void add_hints(CLI::App& app, CalibrateArguments& given) {
   app.add_option("--collective", given.collective, "Where a log does not say which was measured")
       ->option_text("KIND");
   app.add_option("--ranks", given.hints.ranks, "Where a log does not list its ranks")
-      ->check(at_least_one())
+      ->transform(whole_number(1))
       ->option_text("N");
   app.add_option("--ranks-per-node", given.hints.ranks_per_node,
                  "Where a log does not list its hosts")
-      ->check(at_least_one())
+      ->transform(whole_number(1))
       ->option_text("N");
 }
 

@@ -108,10 +108,10 @@ int run_collective(int argc, char** argv) {
       ->required()
       ->option_text("FILE");
   app.add_option("--gpus", given.gpus, "The first N GPUs")
-      ->check(at_least_one())
+      ->transform(whole_number(1))
       ->option_text("N [8]");
   app.add_option("--nodes", given.how.nodes, "Nodes, where FILE is a fabric or a node")
-      ->check(at_least_one())
+      ->transform(whole_number(1))
       ->option_text("N");
   auto* first = app.add_option("-b", given.first, "Smallest message")->option_text("SIZE [8]");
   auto* last = app.add_option("-e", given.last, "Largest message")->option_text("SIZE [16G]");

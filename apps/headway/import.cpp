@@ -184,10 +184,10 @@ void add_launch_options(CLI::App& app, ImportArguments& given) {
       ->check(utf8_text())
       ->option_text("ENTRY");
   app.add_option("--gpus", given.gpus, "Launch files: GPUs that train")
-      ->check(number_between(1, 10'000'000))
+      ->transform(whole_number(1, 10'000'000))
       ->option_text("N");
   app.add_option("--sequence-length", given.sequence_length, "Launch files: tokens of a sequence")
-      ->check(number_between(1, 1'000'000'000))
+      ->transform(whole_number(1, 1'000'000'000))
       ->option_text("N");
   app.add_option("--cluster", given.cluster, "Launch files: the cluster")
       ->check(utf8_text())

@@ -1,5 +1,6 @@
 #include "apps/headway/options.h"
 
+#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <fmt/core.h>
@@ -7,8 +8,10 @@
 #include <sstream>
 #include <system_error>
 
+#include "sim/config/unit_text.h"
 #include "sim/core/read_file.h"
 #include "sim/core/shown_text.h"
+#include "sim/core/text.h"
 
 #include "apps/headway/manual.h"
 #include "apps/headway/output.h"
@@ -22,8 +25,44 @@ namespace fs = std::filesystem;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
+/// What run.seed and run.trials may be, so that complaints name the option that was written.
+constexpr std::int64_t kLargestSeed = 9'007'199'254'740'992;
+constexpr std::int64_t kMostTrials = 1'000'000;
+
+/// CLI11 says "--trials: 1 required INT missing": in the words of the house.
+std::string wrong_count(const CLI::App& app, const std::string& text) {
+  const std::string name = text.substr(0, text.find(':'));
+  const auto* option = app.get_option_no_throw(name);
+  if (option == nullptr) {
+    return text;
+  }
+  const std::string value = option->get_option_text();
+  return option->empty() || text.find("missing") != std::string::npos
+             ? fmt::format("{0}: the value is missing; write {0} {1}", name,
+                           value.substr(0, value.find(' ')))
+             : fmt::format("{} is given {} times; keep one", name, option->count());
+}
+
+/// A flag that was given a value, as --quiet=abc.
+std::string wrong_flag(const CLI::App& app, const std::string& text) {
+  for (const auto* option : app.get_options()) {
+    const std::string name = option->get_name();
+    if (!option->empty() && text.find(name + " = ") != std::string::npos) {
+      return fmt::format("{0}: '{1}' must be true or false; write {0} alone", name,
+                         core::shortened(option->results().front()));
+    }
+  }
+  return text;
+}
+
 /// "--sed" of "headway run": what is meant?
 std::string complaint(const CLI::App& app, const CLI::ParseError& error) {
+  if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr) {
+    return wrong_count(app, error.what());
+  }
+  if (dynamic_cast<const CLI::ConversionError*>(&error) != nullptr) {
+    return wrong_flag(app, error.what());
+  }
   const auto rest = app.remaining(false);
   if (dynamic_cast<const CLI::ExtrasError*>(&error) == nullptr || rest.empty()) {
     return error.what();
@@ -109,7 +148,26 @@ CLI::Validator number_between(double low, double high) {
   return {check, ""};
 }
 
-CLI::Validator at_least_one() { return number_between(1, kInfinity); }
+CLI::Validator whole_number(std::int64_t low, std::int64_t high) {
+  const core::Range range{static_cast<double>(low), static_cast<double>(high)};
+  const auto read = [range, low, high](std::string& text) {
+    std::string why;
+    const auto number = config::parse_count(text, why);
+    if (!number && config::parse_number(text, why)) {
+      config::parse_count(text, why);  // a number whose letter may mean two things: says which
+      return why;
+    }
+    if (!number || !number->rest.empty() || number->value != std::floor(number->value) ||
+        !range.contains(number->value)) {
+      return fmt::format("'{}' must be a whole number from {} to {}", core::shortened(text),
+                         core::count(static_cast<double>(low)),
+                         core::count(static_cast<double>(high)));
+    }
+    text = fmt::format("{:.0f}", number->value);
+    return std::string();
+  };
+  return {read, "", ""};
+}
 
 CLI::Validator file_name() {
   return {[](const std::string& text) { return std::string(text.empty() ? core::kEmptyName : ""); },
@@ -130,16 +188,16 @@ void add_scenario_options(CLI::App& app, CommonOptions& options) {
       ->allow_extra_args(false)
       ->option_text("PATH=VALUE");
   app.add_option("--seed", options.seed, "Seed of all random streams, instead of run.seed")
-      ->check(number_between(0, kInfinity))
+      ->transform(whole_number(0, kLargestSeed))
       ->option_text("N");
   app.add_option("--trials", options.trials, "Independent draws of the run, instead of run.trials")
-      ->check(at_least_one())
+      ->transform(whole_number(1, kMostTrials))
       ->option_text("N");
 }
 
 void add_execution_options(CLI::App& app, CommonOptions& options) {
   app.add_option("--threads", options.threads, "Threads; 0: all cores; no result depends on it")
-      ->check(number_between(0, 4096))
+      ->transform(whole_number(0, 4096))
       ->option_text("N [0]");
   app.add_option_function<std::string>(
          "--fold", [&options](const std::string& word) { options.fold = word == "on"; },

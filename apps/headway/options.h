@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -31,8 +32,9 @@ struct CommonOptions {
 /// A number in [low, high] that is one: unlike CLI::Range it refuses NaN, and its complaint shows
 /// bounds as people write them.
 CLI::Validator number_between(double low, double high);
-/// The same from 1 without an end.
-CLI::Validator at_least_one();
+/// A whole number in [low, high] as files may have it, so also 1e9 or 15M; for `transform`, as it
+/// leaves the digits that are read. Refuses what does not fit as it was written, with the range.
+CLI::Validator whole_number(std::int64_t low, std::int64_t high = std::numeric_limits<int>::max());
 
 /// The name of a file that has to be there, so not the empty text, which would be as good as no
 /// option.

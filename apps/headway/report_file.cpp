@@ -71,7 +71,7 @@ void add_trace_options(CLI::App& app, TraceFiles& files) {
       ->option_text("0-7,64")
       ->group("");  // stands beside --trace
   app.add_option("--trace-steps", files.steps, "So many steps in --trace, one after another")
-      ->check(number_between(1, report::kMostTraceSteps))
+      ->transform(whole_number(1, report::kMostTraceSteps))
       ->option_text("N")
       ->group("");  // likewise
   add_trace_option(app, "--trace-run", files.run, "Also the failures of one trial as a trace")

@@ -72,7 +72,7 @@ int run_topo(int argc, char** argv) {
       ->required()
       ->option_text(" ");
   app.add_option("--nodes", how.nodes, "Nodes, where FILE is a fabric or a node")
-      ->check(at_least_one())
+      ->transform(whole_number(1))
       ->option_text("N");
   app.add_option("--node", how.node, "Node entry, where FILE is a fabric")
       ->option_text("ENTRY [dgx-h100]");

@@ -59,8 +59,10 @@ void check_saves(const storage::CheckpointSpec& spec, const JobModel& job, Limit
 
 void check_restart(const JobModel& job, Limits& limits) {
   const auto& recovery = job.recovery;
-  limits.transfer("run.recovery.communicator_start_per_rank", "starting the communicators",
-                  recovery.communicators, "lower it");
+  const bool fixed = 2 * recovery.communicator_start > recovery.communicators;
+  limits.transfer(
+      fixed ? "run.recovery.communicator_start" : "run.recovery.communicator_start_per_rank",
+      "starting the communicators", recovery.communicators, "lower it");
   limits.transfer("cluster.node.nic.bandwidth", "copying state from peers",
                   recovery.peer_load.value_or(Seconds(0)), "give run.recovery.peer_load");
 }

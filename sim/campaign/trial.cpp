@@ -26,6 +26,13 @@ TrialResult run_trial(const JobModel& model,
         "retire later, hold more spares (cluster.spares), or let new nodes take their places "
         "(run.recovery.retired_back)");
   }
+  if (job.gave_up() == GaveUp::too_long) {
+    throw HardlyEnds(
+        "100 years after it began it is not done, most of them without enough nodes or in "
+        "restarts: give longer times between failures (run.failures), hold more spares "
+        "(cluster.spares), repair or restart faster (run.recovery), or end the run by its wall "
+        "clock (run.until.wall)");
+  }
   if (job.gave_up()) {
     throw HardlyEnds(
         fmt::format("up for {} times its work, it is not done; failures, silent ones or planned "

@@ -77,7 +77,7 @@ void add_own_layout(const training::Scenario& scenario,
 void drop_what_is_too_large(bool fold, std::vector<Entry>& entries, Rejections& rejected) {
   const core::Bytes available = training::machine_memory();
   std::erase_if(entries, [&](const Entry& entry) {
-    if (training::estimate_step(entry.layout, fold).total() <= available) {
+    if (training::estimate_step(entry.layout, fold, 0, true).total() <= available) {
       return false;
     }
     rejected.add("too large", kTooLarge);

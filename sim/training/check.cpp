@@ -283,20 +283,27 @@ void check_precision(const Scenario& s, Complaints& complaints) {
   }
 }
 
+constexpr std::string_view kSavedBytes = "run.checkpoint.bytes_per_parameter";
+
+/// Adam in fp32 beside 16-bit weights, which is what a scenario has that says nothing.
+bool saves_the_usual(const Scenario& s) {
+  return s.run.checkpoint.bytes_per_parameter == storage::CheckpointSpec{}.bytes_per_parameter;
+}
+
 /// What checkpoints keep of a parameter: the weight that is multiplied and the optimizer's state.
-void check_saved_bytes(const Scenario& s, Complaints& complaints) {
+void check_saved_bytes(const Scenario& s, const SourceMarks& marks, Complaints& complaints) {
   const auto state = s.training.optimizer_state;
   const bool full = workload::full_precision(s.training.precision);
-  const double usual = 2 + workload::optimizer_bytes(workload::OptimizerState::adam_fp32);
   const double own = state_bytes_per_parameter(s);
-  if (s.run.until && own != usual && s.run.checkpoint.bytes_per_parameter == usual) {
-    complaints.add(full ? "training.precision" : "training.optimizer_state",
+  if (s.run.until && own != s.run.checkpoint.bytes_per_parameter && saves_the_usual(s) &&
+      marks.contains(kSavedBytes)) {
+    complaints.add(kSavedBytes,
                    "checkpoints of {:g} bytes a parameter hold Adam in fp32 beside 16-bit weights; "
-                   "{}{}{} has {:g}: write "
-                   "'bytes_per_parameter: {:g}' under run.checkpoint",
-                   usual, full ? fmt::format("{} with ", core::to_word(s.training.precision)) : "",
+                   "{}{}{} has {:g}: leave 'bytes_per_parameter' out, or write that",
+                   s.run.checkpoint.bytes_per_parameter,
+                   full ? fmt::format("{} with ", core::to_word(s.training.precision)) : "",
                    core::to_word(state),
-                   s.training.local_steps ? " and the outer state of local steps" : "", own, own);
+                   s.training.local_steps ? " and the outer state of local steps" : "", own);
   }
 }
 
@@ -440,7 +447,7 @@ void check_other_gpus(const Scenario& scenario, Complaints& complaints) {
 }
 
 /// The rules that no layout mends.
-void check_fixed(const Scenario& scenario, Complaints& complaints) {
+void check_fixed(const Scenario& scenario, const SourceMarks& marks, Complaints& complaints) {
   check_format(scenario, complaints);
   check_cluster(scenario.cluster, complaints);
   check_storage(scenario, complaints);
@@ -453,7 +460,7 @@ void check_fixed(const Scenario& scenario, Complaints& complaints) {
   }
   check_model(scenario.model, complaints);
   check_precision(scenario, complaints);
-  check_saved_bytes(scenario, complaints);
+  check_saved_bytes(scenario, marks, complaints);
   check_shares(scenario, complaints);
   check_run(scenario.run, complaints);
   check_tables(scenario.cluster.node.gpu, complaints);
@@ -472,14 +479,14 @@ double state_bytes_per_parameter(const Scenario& s) {
 
 void check_apart_from_layout(const Scenario& scenario, const SourceMarks& marks) {
   Complaints complaints(marks);
-  check_fixed(scenario, complaints);
+  check_fixed(scenario, marks, complaints);
   count_gpus(scenario.cluster, complaints);
   complaints.throw_if_any();
 }
 
 CheckedScenario check(Scenario scenario, const SourceMarks& marks) {
   Complaints complaints(marks);
-  check_fixed(scenario, complaints);
+  check_fixed(scenario, marks, complaints);
   if (complaints.empty()) {
     complaints.add(power_shortages(scenario));
   }
@@ -502,6 +509,9 @@ CheckedScenario check(Scenario scenario, const SourceMarks& marks) {
   complaints.throw_if_any();
 
   CheckedScenario checked;
+  if (saves_the_usual(scenario) && !marks.contains(kSavedBytes)) {
+    scenario.run.checkpoint.bytes_per_parameter = state_bytes_per_parameter(scenario);
+  }
   checked.whole_domain_ = scenario.cluster.node.scale_up.domain_gpus;
   scenario.cluster.node.scale_up.domain_gpus =
       filled_domain(scenario.cluster, scenario.parallelism);

@@ -91,16 +91,31 @@ double different_transfers(const workload::StepGraph& graph) {
   return static_cast<double>(seen.size());
 }
 
-StepCounts count_step(const CheckedScenario& checked) {
+/// Whether reductions of every micro-batch are left for the end of the step to wait for, which no
+/// loop of micro-batches can do.
+bool reduces_each(workload::Sharding sharding) {
+  return sharding != workload::Sharding::zero0 && sharding != workload::Sharding::zero1;
+}
+
+/// Micro-batches whose steps a program has: of a loop a few around it and one in it.
+int written_out(const CheckedScenario& checked, bool loops) {
+  constexpr int kAroundALoop = 8;
+  const auto& p = checked.scenario().parallelism;
+  const bool folds = loops && p.pipeline == 1 && !reduces_each(p.sharding) &&
+                     checked.micro_batches() > kFewestLoops + kAroundALoop;
+  return folds ? kAroundALoop : checked.micro_batches();
+}
+
+StepCounts count_step(const CheckedScenario& checked, bool loops = false) {
   const auto& p = checked.scenario().parallelism;
   const auto one = on_one_stage(checked, 1);
   const double once = program_steps(one);
   const double each = program_steps(on_one_stage(checked, 2)) - once;
   const double messages = p.pipeline > 1 ? 8 : 0;  // of a chunk: sent and received, both ways
-  const double chunks = static_cast<double>(checked.micro_batches()) * p.virtual_stages;
-  return {
-      each * checked.micro_batches() + (once - each) * p.pipeline + messages * chunks * p.pipeline,
-      different_transfers(one) + messages / 2};
+  const int micro_batches = written_out(checked, loops);
+  const double chunks = static_cast<double>(micro_batches) * p.virtual_stages;
+  return {each * micro_batches + (once - each) * p.pipeline + messages * chunks * p.pipeline,
+          different_transfers(one) + messages / 2};
 }
 
 double count_links(const network::FabricShape& s, network::ScaleUpKind kind, bool pooled) {
@@ -157,12 +172,12 @@ const MemoryPart& MemoryEstimate::largest() const {
                            [](const auto& a, const auto& b) { return a.bytes < b.bytes; });
 }
 
-MemoryEstimate estimate_step(const CheckedScenario& checked, bool fold, int beside) {
+MemoryEstimate estimate_step(const CheckedScenario& checked, bool fold, int beside, bool loops) {
   const Scenario& s = checked.scenario();
   const auto& p = s.parallelism;
   const network::FabricInput input = fabric_input(s.cluster);
   const network::FabricShape shape = network::make_shape(input);
-  const StepCounts counts = count_step(checked);
+  const StepCounts counts = count_step(checked, loops);
   const auto gpus = static_cast<double>(checked.gpus());
   // Where links are pools, nothing tells most ranks apart: their classes take no room worth
   // counting.
@@ -199,7 +214,7 @@ MemoryEstimate estimate_step(const CheckedScenario& checked, bool fold, int besi
 }
 
 double estimate_operations(const CheckedScenario& checked) {
-  return count_step(checked).program_steps * checked.scenario().parallelism.context;
+  return count_step(checked, true).program_steps * checked.scenario().parallelism.context;
 }
 
 MemoryEstimate estimate_fabric(const ClusterSpec& cluster) {
@@ -234,6 +249,13 @@ Bytes machine_memory() {
       std::min({number_in_file("/proc/meminfo", "MemAvailable:") * kKibibyte,
                 number_in_file("/sys/fs/cgroup/memory.max"),
                 number_in_file("/sys/fs/cgroup/memory/memory.limit_in_bytes"), address_space()}));
+}
+
+void require_room_for_steps(std::size_t more) {
+  const auto steps = static_cast<double>(more);
+  require_memory({{{fmt::format("{} pieces of work more of a stage", with_commas(steps)),
+                    "training.global_batch", Bytes(kStep * steps)}}},
+                 machine_memory());
 }
 
 void require_memory(const MemoryEstimate& estimate, Bytes available, bool fold) {

@@ -1,6 +1,7 @@
 // What a simulation will need of this machine, before anything is allocated.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -28,7 +29,11 @@ struct MemoryEstimate {
 /// micro-batches. Equations: README.md of this room.
 /// @param fold    as StepOptions::fold
 /// @param beside  how many further hashes of the switches are simulated at the same time
-MemoryEstimate estimate_step(const CheckedScenario& checked, bool fold = true, int beside = 0);
+/// @param loops   micro-batches that a single stage repeats are one loop of its program
+MemoryEstimate estimate_step(const CheckedScenario& checked,
+                             bool fold = true,
+                             int beside = 0,
+                             bool loops = false);
 
 /// Operations that a simulation of the step runs through, about: those of every stage, and of each
 /// context rank of it, as those are seldom alike. Times of simulations relate as these.
@@ -49,5 +54,10 @@ core::Bytes machine_memory();
 /// @throws core::Infeasible if the estimate is above `available`; says what takes most and what to
 /// do
 void require_memory(const MemoryEstimate& estimate, core::Bytes available, bool fold = true);
+
+/// For a program that turns out longer than was foreseen.
+/// @param more  steps that it may still get
+/// @throws core::Infeasible as `require_memory`
+void require_room_for_steps(std::size_t more);
 
 }  // namespace headway::training

@@ -56,6 +56,16 @@ TEST_F(Bounds, ASimulationLargerThanTheMemoryIsRefusedBeforeItBegins) {
   EXPECT_THAT(outcome.err, HasSubstr("simulating this needs about "));
   EXPECT_THAT(outcome.err, HasSubstr("make training.global_batch smaller"));
 }
+
+// 312,500 micro-batches a rank: 437 million steps of a program if each were written out.
+TEST_F(Bounds, TenMillionSequencesTakeWhatTenThousandTake) {
+  const Outcome outcome = run("run " HEADWAY_ROOT
+                              "/configs/scenarios/small-llama-8b-64-h100.yaml --trials 2 --set "
+                              "training.global_batch=10000000",
+                              "ulimit -v 2000000 -t 10; ");
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("312,500 micro-batches of 1"));
+}
 #endif
 
 }  // namespace

@@ -33,6 +33,10 @@ TEST_F(CampaignLimits, AreRefusedWhereTheyAreWritten) {
        "the storage feeds the job so slowly that a step takes"},
       {"run s.yaml --set 'run.checkpoint.persist=100 years'",
        "persist=100 years: a save would take 99.9 years; correct the measured time"},
+      {"run s.yaml --set 'run.recovery.communicator_start=1e9 s'",
+       "communicator_start=1e9 s: starting the communicators would take 31.7 years; lower it"},
+      {"run s.yaml --set 'run.recovery.communicator_start_per_rank=1e9 s'",
+       "communicator_start_per_rank=1e9 s: starting the communicators would take"},
       {"run s.yaml --set 'run.recovery.in_process_start=1e300 s'",
        "in_process_start '1e300 s' must be between 0 and 100 years"},
       {"run s.yaml --set run.until='{tokens: 1e30}'", "tokens '1e30' must be from 1 to 1e18"},
@@ -53,6 +57,16 @@ TEST_F(CampaignLimits, AreRefusedWhereTheyAreWritten) {
     EXPECT_EQ(outcome.out, "") << arguments;
     EXPECT_THAT(outcome.err, HasSubstr(complaint)) << arguments;
   }
+}
+
+// The failures of 16,384 GPUs on one: nodes fail far faster than they come back, and ten thousand
+// years of waiting for them took a minute to draw.
+TEST_F(CampaignLimits, ARunOfMoreThanACenturyIsGivenUp) {
+  const Outcome outcome = run("run " HEADWAY_ROOT
+                              "/configs/scenarios/distill-llama-8b-from-70b-64-h100.yaml --set "
+                              "run.failures.observed.gpus=1");
+  EXPECT_EQ(outcome.code, 3) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("100 years after it began it is not done"));
 }
 
 // The largest values that the ranges allow are answered or refused, never an error of the program.

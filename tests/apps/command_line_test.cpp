@@ -101,8 +101,40 @@ TEST_F(CommandLine, ComplaintsNameTheirOption) {
   EXPECT_EQ(run("run s.yaml --color maybe").err,
             "headway run: --color: maybe not in {auto,always,never}\n");
   EXPECT_EQ(run("run s.yaml --trace t.json --trace-steps 0").err,
-            "headway run: --trace-steps: '0' must be a number between 1 and 1000\n");
+            "headway run: --trace-steps: '0' must be a whole number from 1 to 1,000\n");
   EXPECT_THAT(run("run --help").out, testing::Not(HasSubstr("Also:\n  --")));
+}
+
+// An option is told in its own digits and with its range; what files may write, it may have.
+TEST_F(CommandLine, OptionsOfWholeNumbersReadThemAsFilesDo) {
+  EXPECT_EQ(run("run s.yaml --seed 99999999999999999999999").err,
+            "headway run: --seed: '99999999999999999999999' must be a whole number from 0 to "
+            "9,007,199,254,740,992\n");
+  EXPECT_EQ(run("run s.yaml --trials 1e9").err,
+            "headway run: --trials: '1e9' must be a whole number from 1 to 1,000,000\n");
+  EXPECT_EQ(run("plan s.yaml --top 1.5").err,
+            "headway plan: --top: '1.5' must be a whole number from 1 to 1,000\n");
+  EXPECT_EQ(run("topo s.yaml --nodes 1K").err,
+            "headway topo: --nodes: '1K' may be 1000 or 1024; write one of them\n");
+  EXPECT_EQ(run("topo s.yaml --nodes 1e10").err,
+            "headway topo: --nodes: '1e10' must be a whole number from 1 to 2,147,483,647\n");
+  write_small("s.yaml");
+  const auto with = [this](const std::string& options) {
+    return json::parse(run("run s.yaml --format json " + options).out)["scenario"]["seed"]
+        .get<double>();
+  };
+  EXPECT_EQ(with("--seed 1e3"), 1000);
+  EXPECT_EQ(with("--seed 9007199254740992"), 9007199254740992.0);
+}
+
+// None of the words of the library that reads the line.
+TEST_F(CommandLine, ComplaintsOfTheLineAreInTheWordsOfTheHouse) {
+  EXPECT_EQ(run("run s.yaml --quiet=abc").err,
+            "headway run: --quiet: 'abc' must be true or false; write --quiet alone\n");
+  EXPECT_EQ(run("run s.yaml --trials").err,
+            "headway run: --trials: the value is missing; write --trials N\n");
+  EXPECT_EQ(run("run s.yaml --seed 1 --seed 2").err,
+            "headway run: --seed is given 2 times; keep one\n");
 }
 
 // What a variable of the shell that is not set leaves of --out "$RESULT".

@@ -49,6 +49,18 @@ TEST_F(ExpectVerb, ALogThatMissesItsLimitEndsWithFour) {
   EXPECT_THAT(failed.err, HasSubstr("assert_failed: slow.csv:2"));
 }
 
+TEST_F(ExpectVerb, SaysWhichRowIsOfALargerMachine) {
+  write_small("s.yaml");
+  write("m.csv",
+        "measure,value,nodes,collective,gpus,size\n"
+        "bus_bandwidth,400 GB/s,worker002,all_reduce,8,1G\n"
+        "bus_bandwidth,400 GB/s,worker002,all_reduce,100,1G\n");
+  const auto outcome = run("expect s.yaml --against m.csv");
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_THAT(outcome.err, HasSubstr("m.csv:3: 100 GPUs are asked for and the machine 'Small' has "
+                                     "16; it is held against the machine it was measured on"));
+}
+
 TEST_F(ExpectVerb, SaysWhatItCannotRead) {
   write_small("s.yaml");
   write("other.log", "nothing of nccl-tests\n");

@@ -113,7 +113,7 @@ TEST_F(Streams, OptionsRefuseWhatIsNoNumber) {
   EXPECT_EQ(run("collective all_reduce --cluster dgx-h100 -f nan").err,
             "headway collective: -f: 'nan' must be a number between 1.01 and 1000000\n");
   EXPECT_EQ(run("run s.yaml --trials 0").err,
-            "headway run: --trials: '0' must be a number at least 1\n");
+            "headway run: --trials: '0' must be a whole number from 1 to 1,000,000\n");
 }
 
 TEST_F(Streams, AnEmptyNameOfATableIsNoTableOfOurOwn) {

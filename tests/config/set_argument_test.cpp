@@ -51,8 +51,8 @@ TEST(SetArgument, SaysWhatIsNoListAndWhatIsNotInOne) {
     }
     return std::string();
   };
-  EXPECT_THAT(reason("cluster[3]=3"),
-              testing::HasSubstr("'cluster' is no list: write 'cluster' without '[3]'"));
+  EXPECT_EQ(reason("cluster[3]=3"),
+            "argument --set cluster[3]=3: 'cluster' is no list: write 'cluster' without '[3]'\n");
   EXPECT_THAT(reason("run.failures.hazards[7].count=9"),
               testing::HasSubstr("there is no 'hazards[7]'; the list has 2 items"));
   EXPECT_THAT(reason("assert[0]=step.mfu > 0.3"),

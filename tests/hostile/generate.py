@@ -26,7 +26,7 @@ class Case:
     own_fault: bool = False  # exit code 1 is right: the result cannot be printed
 
 
-# Scenarios whose step takes well under a second.
+# Scenarios whose step takes well under a second, with every kind of model and of machine.
 BASES = ["small-llama-8b-64-h100"] * 6 + [
     "claim-burn-in-1024-h100",
     "claim-blast-radius-1024-h100",
@@ -34,7 +34,29 @@ BASES = ["small-llama-8b-64-h100"] * 6 + [
     "coreweave-30b-1024-h100",
     "deepseek-v3-2048-h800",
     "reference-purpose-built",
+    "nemotron-3-nano-16-h100",
+    "qwen3-next-80b-64-b200",
+    "qwen2.5-vl-7b-own-stage-48-h100",
+    "nsa-27b-64-h100",
+    "shampoo-llama-8b-64-h100",
+    "distill-llama-8b-from-70b-64-h100",
+    "distill-llama-8b-from-cached-logits-64-h100",
+    "lora-llama-70b-8-h100",
+    "two-sites-diloco-llama-70b-1024-h100",
+    "two-sites-failing-ways-llama-70b-1024-h100",
+    "unequal-llama-70b-256-h100-a100",
 ]
+# What a scenario of a kind has and others have not: elsewhere these keys are but refused.
+OWN_KEYS: dict[str, str | tuple[str, ...]] = {
+    "nemotron": "model.mixer.",
+    "qwen3-next": "model.mixer.",
+    "qwen2.5-vl": "model.vision.",
+    "nsa": "model.native_sparse.",
+    "distill": "training.distillation.",
+    "lora": "model.adapters.",
+    "two-sites": ("cluster.sites.", "training.local_steps."),
+    "unequal": "cluster.other_nodes",
+}
 FAULTS = [
     "gpu-dead", "hbm-error", "nvme-slow", "nvme-stalled", "nic-down", "link-half-rate",
     "optic-flapping", "leaf-down", "gpu-slow", "hang", "silent-corruption", "loss-spike",
@@ -80,6 +102,12 @@ class Generator:
         make = rng.choices([make for _, make in self.classes], weights)[0]
         return make(rng)
 
+    def own_fields(self, scenario: str) -> list[Field]:
+        """The keys that scenarios of this kind alone have."""
+        name = Path(scenario).name
+        own = [prefixes for kind, prefixes in OWN_KEYS.items() if name.startswith(kind)]
+        return [field for field in self.fields if own and field.path.startswith(own[0])]
+
     def scenario(self, rng: Random) -> str:
         return str(self.root / "configs/scenarios" / (rng.choice(BASES) + ".yaml"))
 
@@ -112,9 +140,11 @@ class Generator:
         return rng.choice(FAULTS) + place + key
 
     def extreme_values(self, rng: Random) -> Case:
-        line = self.verb_line(rng, self.scenario(rng))
+        scenario = self.scenario(rng)
+        line = self.verb_line(rng, scenario)
+        own = self.own_fields(scenario)
         for _ in range(rng.choice([1, 1, 1, 2, 3])):
-            chosen = rng.choice(self.fields)
+            chosen = rng.choice(own if own and rng.random() < 0.5 else self.fields)
             path = chosen.path
             if rng.random() < 0.03:
                 path = rng.choice([path + "[0]", path + ".x", path[:-1], "." + path, path + ".."])
@@ -122,8 +152,10 @@ class Generator:
         return Case(line)
 
     def extreme_degrees(self, rng: Random) -> Case:
-        line = self.verb_line(rng, self.scenario(rng))
-        for path in rng.sample(DEGREES, rng.choice([1, 2, 2, 3, 4])):
+        scenario = self.scenario(rng)
+        line = self.verb_line(rng, scenario)
+        own = [field.path for field in self.own_fields(scenario) if field.kind == "integer"]
+        for path in rng.sample(DEGREES + own, rng.choice([1, 2, 2, 3, 4])):
             line += ["--set", f"{path}={value_of(rng, Field(path, 'integer'))}"]
         if rng.random() < 0.4:
             line += ["--set", "parallelism.data=auto"]

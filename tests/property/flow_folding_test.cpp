@@ -75,6 +75,32 @@ TEST(SkippingRepeats, GivesTheTicksOfEveryIteration) {
   EXPECT_GT(skipped, 100'000U);  // the test is about runs that repeat
 }
 
+// The chain of causes behind every actor passes from one to the other, loop by loop.
+TEST(SkippingRepeats, GivesThePathsOfEveryIteration) {
+  std::uint64_t skipped = 0;
+  for (std::uint64_t seed = 0; seed < cases(250); ++seed) {
+    SCOPED_TRACE(seed);
+    Problem problem = testing::RandomProblem(seed).build();
+    for (Program& program : problem.programs) {
+      for (ProgramStep& step : program) {
+        step.ticks *= step.code == StepCode::loop ? 20 : 1;
+      }
+    }
+    RunOptions with_paths = options(false, false);
+    with_paths.paths = true;
+    const RunResult every = run(problem, with_paths);
+    with_paths.skip_repeats = true;
+    const RunResult jumped = run(problem, with_paths);
+    ASSERT_NO_FATAL_FAILURE(expect_equal_runs(every, jumped));
+    ASSERT_EQ(every.paths.size(), jumped.paths.size());
+    for (std::size_t actor = 0; actor < every.paths.size(); ++actor) {
+      ASSERT_EQ(every.paths[actor].times, jumped.paths[actor].times) << "actor " << actor;
+    }
+    skipped += jumped.skipped_events;
+  }
+  EXPECT_GT(skipped, 50'000U);
+}
+
 TEST(FairShare, IncrementalRatesEqualAFullSolveBitForBit) {
   for (std::uint64_t seed = 0; seed < cases(1000); ++seed) {
     SCOPED_TRACE(seed);

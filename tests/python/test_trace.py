@@ -199,7 +199,7 @@ def test_steps_follow_one_another(command, small, tmp_path):
     assert done.stderr == "--trace-steps adds steps to the file of --trace; name one\n"
     done = command("run", small, "--trace", tmp_path / "x", "--trace-steps", "0")
     assert done.returncode == 2
-    expected = "headway run: --trace-steps: '0' must be a number between 1 and 1000\n"
+    expected = "headway run: --trace-steps: '0' must be a whole number from 1 to 1,000\n"
     assert done.stderr == expected
 
 

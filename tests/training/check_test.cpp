@@ -154,12 +154,27 @@ TEST(Check, WantsExactlyOneRateForAHazard) {
 // 2 B of the weight, 4 B of the master weight, two bf16 moments: 10.
 TEST(Check, CheckpointsHoldTheOptimizersState) {
   auto s = eight_nodes();
-  s.training.optimizer_state = workload::OptimizerState::adam_bf16;
-  EXPECT_EQ(complaint(s), "");  // no run, no checkpoint
+  const auto held = [&s] { return check(Scenario(s)).scenario().run.checkpoint; };
   s.run.until.emplace().steps = 1000;
-  EXPECT_THAT(complaint(s), HasSubstr("adam_bf16 has 10: write 'bytes_per_parameter: 10'"));
-  s.run.checkpoint.bytes_per_parameter = 10;
-  EXPECT_EQ(complaint(s), "");
+  EXPECT_EQ(held().bytes_per_parameter, 14);
+  s.training.optimizer_state = workload::OptimizerState::adam_bf16;
+  EXPECT_EQ(held().bytes_per_parameter, 10);
+  s.run.checkpoint.bytes_per_parameter = 11;  // more than training needs
+  EXPECT_EQ(held().bytes_per_parameter, 11);
+}
+
+TEST(Check, BytesOfAnotherOptimizerAreRefusedWhereTheyAreWritten) {
+  auto s = eight_nodes();
+  s.run.until.emplace().steps = 1000;
+  s.training.optimizer_state = workload::OptimizerState::adam_bf16;
+  const core::SourceMarks marks{{"run.checkpoint.bytes_per_parameter", {"s.yaml", 8, 5, 1, ""}}};
+  try {
+    check(Scenario(s), marks);
+    ADD_FAILURE() << "was not refused";
+  } catch (const core::Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("s.yaml:8:5: checkpoints of 14 bytes a parameter hold"));
+    EXPECT_THAT(error.what(), HasSubstr("adam_bf16 has 10: leave 'bytes_per_parameter' out"));
+  }
 }
 
 TEST(Check, RefusesAPrecisionTheGpuDoesNotHave) {

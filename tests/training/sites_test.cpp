@@ -67,6 +67,24 @@ TEST(Sites, GradientsAndWeightsPassBetweenThemOnce) {
   EXPECT_FALSE(step.sites->exchange.has_value());
 }
 
+// 32 GPUs a site: domains of 24 would have parts on both. The place is where they were written.
+TEST(Sites, ADomainBetweenSitesIsRefusedAtItsKey) {
+  Scenario s = on_two_sites();
+  s.cluster.node.scale_up.domain_gpus = 24;
+  const core::SourceMarks marks{{"cluster.node.scale_up.domain_gpus", {"s.yaml", 9, 5, 1, ""}}};
+  try {
+    check(Scenario(s), marks);
+    ADD_FAILURE() << "was not refused";
+  } catch (const core::Error& error) {
+    EXPECT_STREQ(error.what(),
+                 "s.yaml:9:5: NVLink domains of 24 GPUs do not divide the 32 GPUs of a site: a "
+                 "domain between sites is not modelled; write a 'domain_gpus' that divides them, "
+                 "or other 'nodes'\n");
+  }
+  s.cluster.node.scale_up.domain_gpus = 16;
+  EXPECT_EQ(complaint(s), "");
+}
+
 TEST(Sites, AFoldedStepIsTheWholeOne) {
   Scenario s = on_two_sites();
   expect_the_same_step(s);

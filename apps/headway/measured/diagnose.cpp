@@ -35,7 +35,7 @@ int run_diagnose(int argc, char** argv) {
       ->allow_extra_args(false)
       ->option_text("PATH=VALUE");
   app.add_option("--threads", how.threads, "Threads; no result depends on them")
-      ->check(at_least_one())
+      ->transform(whole_number(1, 4096))
       ->option_text("N [all]");
   add_progress_options(app, options);
   add_output_options(app, options, {"table", "json", "csv", "md"});

@@ -58,7 +58,7 @@ int run_expect(int argc, char** argv) {
                  "Measured: logs of nccl-tests, or a table (docs/diagnose.md)")
       ->option_text("FILE...");
   app.add_option("--nodes", how.nodes, "Also thresholds of a group of so many nodes")
-      ->check(at_least_one())
+      ->transform(whole_number(1))
       ->option_text("N");
   app.add_option("--set", options.set, "Change a value, as cluster.nodes=64; may be repeated")
       ->allow_extra_args(false)

@@ -103,13 +103,13 @@ int run_replay(int argc, char** argv) {
       ->check(file_name())
       ->option_text("FILE");
   app.add_option("--nodes", given.how.nodes, "Nodes, where FILE is a fabric or a node")
-      ->check(at_least_one())
+      ->transform(whole_number(1))
       ->option_text("N");
   app.add_option("--groups", given.groups, "Process groups: JSON, {\"1\": [0, 1], ...}")
       ->check(file_name())
       ->option_text("FILE");
   app.add_option("--ranks", given.ranks, "N ranks do what the one trace says")
-      ->check(number_between(1, 1'000'000))
+      ->transform(whole_number(1, 1'000'000))
       ->option_text("N");
   app.add_option("--set", options.set, "Change a value of the cluster's FILE, as nodes=64")
       ->allow_extra_args(false)

@@ -52,11 +52,11 @@ void add_search_options(CLI::App& app, plan::PlanOptions& how, SearchWords& word
       ->option_text("FIELD,FIELD");
   app.add_flag("--all", how.variants, "List variants of a plan's degrees too, not only the best");
   app.add_option("--simulate", how.simulate, "Layouts simulated at most, of each cluster")
-      ->check(number_between(1, 1e6))
+      ->transform(whole_number(1, 1'000'000))
       ->option_text("N [50]");
   app.add_option("--verify", how.verify,
                  "Draw so many of the layouts left out, simulate them, tell which are better")
-      ->check(number_between(0, 1e6))
+      ->transform(whole_number(0, 1'000'000))
       ->option_text("N [0]");
   app.add_flag("--sensitivity", how.sensitivity,
                "How much an input must change before another of the plans wins");
@@ -125,7 +125,7 @@ void add_goal_options(CLI::App& app, plan::PlanOptions& how, SearchWords& words)
       ->option_text("GOAL,GOAL [step]");
   app.add_option("--nodes", how.nodes, "Cluster sizes to look at, instead of cluster.nodes")
       ->delimiter(',')
-      ->check(at_least_one())
+      ->transform(whole_number(1))
       ->option_text("N,N");
   app.add_option("--over", words.over,
                  "Machines to look at: a field and its values; several make combinations")
@@ -152,7 +152,7 @@ void add_node_options(CLI::App& app, bool& placement, study::PlacementOptions& p
   auto* const on_nodes = app.add_flag(
       "--placement", placement, "Not layouts but nodes: which to take of a partly occupied fabric");
   app.add_option("--draws", places.draws, "With --placement: random choices of nodes")
-      ->check(number_between(0, 1000))
+      ->transform(whole_number(0, 1000))
       ->needs(on_nodes)
       ->option_text("N [4]");
 }
@@ -239,7 +239,7 @@ int run_plan(int argc, char** argv) {
            "  headway plan s.yaml --over cluster.node=dgx-h100,dgx-b200 --limit 'deadline=60 d'");
   app.add_option("SCENARIO", scenario, "Scenario file (YAML)")->required()->option_text(" ");
   app.add_option("--top", how.keep, "Plans printed")
-      ->check(number_between(1, 1000))
+      ->transform(whole_number(1, 1000))
       ->option_text("N [10]");
   SearchWords words;
   add_goal_options(app, how, words);

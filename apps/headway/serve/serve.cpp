@@ -176,22 +176,22 @@ void add_options(CLI::App& app, ServeArguments& given) {
   app.add_option("SCENARIO", given.scenario, "Scenario to start from [an example]")
       ->option_text(" ");
   app.add_option("--port", given.port, "Where to listen; 0: any that is free")
-      ->check(number_between(0, kLargestPort))
+      ->transform(whole_number(0, kLargestPort))
       ->option_text(fmt::format("N [{}]", kDefaultPort));
   app.add_option("--host", given.host, "Address of this machine to listen at")
       ->check(file_name())
       ->option_text("ADDRESS [127.0.0.1]");
   app.add_option("--limit", given.limit, "Longest time of one simulation, in seconds")
-      ->check(number_between(1, 86400))
+      ->transform(whole_number(1, 86400))
       ->option_text("N [600]");
   app.add_option("--simulations", given.workers, "Simulations at a time; further ones are refused")
-      ->check(number_between(1, 64))
+      ->transform(whole_number(1, 64))
       ->option_text("N [2]");
   app.add_option("--set", given.common.set, "Change a value, as cluster.nodes=64; may be repeated")
       ->allow_extra_args(false)
       ->option_text("PATH=VALUE");
   app.add_option("--threads", given.common.threads, "Threads of a simulation; 0: all cores")
-      ->check(number_between(0, 4096))
+      ->transform(whole_number(0, 4096))
       ->option_text("N [0]");
   app.add_flag("--answer", given.answer, "Answers one question from standard input")->group("");
 }

@@ -25,7 +25,7 @@ int run_init(int argc, char** argv) {
       ->check(utf8_text())
       ->option_text("FILE");
   app.add_option("--gpus", choice.gpus, "How many train; whole nodes")
-      ->check(number_between(1, 10'000'000))
+      ->transform(whole_number(1, 10'000'000))
       ->option_text("N [128]");
   app.add_option("--gpu", choice.gpu, "Entry of the catalogue, or the beginning of one: h100")
       ->check(utf8_text())

@@ -71,7 +71,7 @@ void add_keep_options(CLI::App& app, KeepOptions& options, const std::string& ke
   app.add_option("--shards", options.shards,
                  "Cut it into N shards in that folder, for headway worker")
       ->option_text("N")
-      ->check(number_between(1, 1e6))
+      ->transform(whole_number(1, 1'000'000))
       ->group(group);
   app.add_option("--emit", options.emit, "Also write a job file there that runs all shards")
       ->check(CLI::IsMember(std::vector<std::string>{"slurm", "k8s", "hq", "condor"}))

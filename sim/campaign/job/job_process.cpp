@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sim/core/durations.h"
 #include "sim/core/engine/event.h"
 #include "sim/core/error.h"
 
@@ -149,8 +150,10 @@ void JobProcess::begin_attempt(core::Context& context) {
   const Tick now = context.now();
   close_phase(now);
   const bool hopeless = ticks_.wall == 0 && exposed_ / model_.patience > ticks_.work;
-  if (hopeless || now > kLastTick) {
-    gave_up_ = GaveUp::no_headway;
+  static const Tick century = core::Clock::campaign().to_ticks(core::Seconds(core::kCentury));
+  const bool too_long = ticks_.wall == 0 && now > century;
+  if (hopeless || too_long || now > kLastTick) {
+    gave_up_ = hopeless ? GaveUp::no_headway : GaveUp::too_long;
     done_ = true;
     return;
   }

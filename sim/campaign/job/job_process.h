@@ -19,12 +19,13 @@
 
 namespace headway::campaign {
 
-/// A trial is given up when its clock is here: beyond it sums of ticks would not fit.
+/// A trial is given up here: beyond it sums of ticks would not fit.
 inline constexpr core::Tick kLastTick = core::kEndOfTime / 8;
 
 /// Why a run was given up.
 enum class GaveUp : std::uint8_t {
   no_headway,  ///< up for `patience` times its work, it is not done
+  too_long,    ///< nor a century after it began
   no_nodes,    ///< it waits for a node, and none will ever come
 };
 
@@ -285,7 +286,6 @@ class JobProcess : public core::Process {
   std::vector<Absence> awaiting_;
   Gaps gaps_;
   std::vector<std::uint64_t> joining_parts_;
-
   core::Tick position_ = 0;  // work done, of which what is not durable may be lost
   core::Tick base_ = 0;      // of it, before this attempt
   core::Tick exposed_ = 0;   // time during which the job could fail, before this attempt

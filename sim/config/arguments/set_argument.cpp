@@ -128,22 +128,27 @@ Node* enter(LoadState& state,
 
 /// `a.use=x` names another base for what is laid over it; a mapping written out in full has no
 /// base, so there x takes its place.
-void prepare_use(Node& root, LoadState& state, std::vector<Segment> segments, const Place& place) {
+/// @returns whether the way to `use` can be gone; if not, it was complained of
+bool prepare_use(Node& root, LoadState& state, std::vector<Segment> segments, const Place& place) {
   const std::string key = segments.back().key;
   segments.pop_back();
   if ((key != "use" && key != "huggingface") || segments.empty()) {
-    return;
+    return true;
   }
   Node* parent = enter(state, root, segments, place);
+  if (parent == nullptr) {
+    return false;
+  }
   const std::string_view other = key == "use" ? "huggingface" : "use";
-  if (parent == nullptr || parent->find(key) != nullptr) {
-    return;
+  if (parent->find(key) != nullptr) {
+    return true;
   }
   if (Entry* base = parent->find(other)) {
     base->key = key;
   } else {
     *parent = Node{};
   }
+  return true;
 }
 
 /// Whether a path leads to a part that entries of the catalogue describe.
@@ -222,8 +227,9 @@ void apply(LoadState& state,
     if (value.is_scalar() && leads_to_catalogue(type, segments)) {
       segments.push_back({"use", {}});
     }
-    prepare_use(root, state, segments, place);
-    if (Node* target = enter(state, root, segments, place)) {
+    Node* target =
+        prepare_use(root, state, segments, place) ? enter(state, root, segments, place) : nullptr;
+    if (target != nullptr) {
       *target = std::move(value);
     }
   } catch (const core::Error& error) {

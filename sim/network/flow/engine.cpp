@@ -6,7 +6,7 @@
 
 #include "sim/core/error.h"
 #include "sim/core/infeasible.h"
-#include "sim/network/flow/period_skipper.h"
+#include "sim/network/loops/period_skipper.h"
 
 namespace headway::network {
 namespace {
@@ -123,8 +123,7 @@ void Engine::set_up_changes() {
 /// The first actor with the longest outermost loop shows best whether the run repeats.
 void Engine::choose_watched() {
   constexpr std::int64_t kWorthwhile = 4;
-  if (options_.trace || options_.transfers || options_.rates || options_.paths ||
-      !options_.skip_repeats) {
+  if (options_.trace || options_.transfers || options_.rates || !options_.skip_repeats) {
     return;
   }
   std::vector<std::int64_t> longest(programs_.depth.size(), 0);

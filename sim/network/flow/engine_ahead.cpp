@@ -203,8 +203,8 @@ bool Engine::run_ahead(std::uint32_t actor, ActorState& state) {
         return false;
       }
     } else if (instruction.code == StepCode::wait ||
-               (actor == watched_ && instruction.depth == 0)) {
-      more = false;  // the watched loop turns at its own tick
+               (watched_ != kNone && instruction.depth == 0)) {
+      more = false;  // outer loops turn at their own ticks: who is far ahead repeats nothing
     } else {
       trace_ahead(actor, traced, traced_until);
       step(actor, state);  // a loop: what follows may stand elsewhere

@@ -93,22 +93,35 @@ class Against {
       for (const double one : times) {
         mean += one / static_cast<double>(times.size());
       }
-      Threshold threshold =
-          of_group(*kind, first.ranks, first.ranks_per_node, static_cast<std::uint64_t>(bytes));
+      Threshold threshold = of_group(
+          {*kind, first.ranks, first.ranks_per_node, static_cast<std::uint64_t>(bytes)}, file);
       const double bus =
           network::bus_bandwidth(*kind, core::Bytes(bytes), first.ranks, core::Seconds(mean)).si();
       report_.verdicts.push_back({file, log.hosts, std::move(threshold), bus});
     }
   }
 
-  Threshold of_group(core::CollectiveKind kind, int gpus, int per_node, std::uint64_t bytes) {
+  /// A call that was measured.
+  struct Measured {
+    core::CollectiveKind kind = core::CollectiveKind::all_reduce;
+    int gpus = 0, per_node = 0;  ///< per_node 0: as many as fit
+    std::uint64_t bytes = 0;
+  };
+
+  /// @param place  where it was written
+  Threshold of_group(const Measured& call, const std::string& place) {
     const int all = machine_.cluster.node.gpus;
-    const int in_node = per_node > 0 ? per_node : std::min(gpus, all);
-    const auto nodes = (gpus + in_node - 1) / in_node;
+    const int in_node = call.per_node > 0 ? call.per_node : std::min(call.gpus, all);
+    const auto nodes = (call.gpus + in_node - 1) / in_node;
     const Scope scope = nodes == 1                        ? Scope::node
                         : nodes == machine_.cluster.nodes ? Scope::job
                                                           : Scope::group;
-    return bus_bandwidth_threshold(machine_, kind, gpus, in_node, bytes, scope);
+    try {
+      return bus_bandwidth_threshold(machine_, call.kind, call.gpus, in_node, call.bytes, scope);
+    } catch (const core::Error& error) {
+      throw core::Error(fmt::format("{}: {}; it is held against the machine it was measured on",
+                                    place, error.diagnostics().front().message));
+    }
   }
 
   void add_table(const import::CsvTable& table) {
@@ -208,8 +221,9 @@ class Against {
                       place, cell(table, row, "size")));
     }
     const std::string per_node = cell(table, row, "gpus_per_node");
-    return of_group(*kind, gpus, per_node.empty() ? 0 : count_of(per_node, "gpus_per_node", place),
-                    *size);
+    return of_group(
+        {*kind, gpus, per_node.empty() ? 0 : count_of(per_node, "gpus_per_node", place), *size},
+        place);
   }
 
   [[nodiscard]] const Threshold& listed(Measure measure,

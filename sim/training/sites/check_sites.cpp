@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <fmt/format.h>
 
+#include "sim/training/step/placement.h"
+
 namespace headway::training {
 
 namespace {
@@ -42,6 +44,16 @@ void add_layout(const ClusterSpec& cluster,
                                 "ranks of a stage on one site: expert groups between sites are "
                                 "not modelled",
                                 p.expert, p.expert_tensor, experts, of_stage)});
+  }
+  // Of a domain the job may fill a part only, and that is what has to lie on one site.
+  const int domain = filled_domain(cluster, p);
+  const std::int64_t gpus = std::int64_t{cluster.nodes} / sites * cluster.node.gpus;
+  if (cluster.nodes % sites == 0 && domain > cluster.node.gpus && gpus % domain != 0) {
+    list.push_back({"cluster.node.scale_up.domain_gpus",
+                    fmt::format("NVLink domains of {} GPUs do not divide the {} GPUs of a site: "
+                                "a domain between sites is not modelled; write a 'domain_gpus' "
+                                "that divides them, or other 'nodes'",
+                                domain, gpus)});
   }
   const int shards = p.shard_group_size;
   if (shards > 0 && std::int64_t{p.context} * (data / sites) % shards != 0) {

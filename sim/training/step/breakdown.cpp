@@ -4,6 +4,8 @@
 #include <map>
 #include <utility>
 
+#include "sim/network/loops/repeats.h"
+
 namespace headway::training {
 
 namespace {
@@ -34,14 +36,15 @@ std::vector<std::int64_t> slowdowns_of_classes(const LoweredStep& lowered,
   return slowdowns;
 }
 
-/// What the CPU adds to the computations of a program, each of which runs once: taken from what
-/// they are booked to.
+/// What the CPU adds to the computations of a program: taken from what they are booked to.
+/// @param times  how often each of them runs
 Times book_launches(const network::Program& program,
+                    const std::vector<std::int64_t>& times,
                     const std::vector<Tick>& launch,
                     std::int64_t slowdown_ppm) {
   Times moved;
   for (std::size_t i = 0; i < program.size(); ++i) {
-    const Tick by_cpu = network::slowed(launch[i], slowdown_ppm);
+    const Tick by_cpu = network::slowed(launch[i], slowdown_ppm) * times[i];
     moved[program[i].activity] -= by_cpu;
     moved[Activity::launch] += by_cpu;
   }
@@ -50,13 +53,15 @@ Times book_launches(const network::Program& program,
 
 /// Time in which the kernels of a program run.
 Tick kernels_of(const network::Program& program,
+                const std::vector<std::int64_t>& times,
                 const std::vector<Tick>& idle,
                 std::int64_t slowdown_ppm) {
   Tick sum = 0;
   for (std::size_t i = 0; i < program.size(); ++i) {
     if (program[i].code == network::StepCode::compute) {
-      sum +=
-          network::slowed(program[i].ticks, slowdown_ppm) - network::slowed(idle[i], slowdown_ppm);
+      sum += (network::slowed(program[i].ticks, slowdown_ppm) -
+              network::slowed(idle[i], slowdown_ppm)) *
+             times[i];
     }
   }
   return sum;
@@ -112,8 +117,9 @@ StepBreakdown break_down(const LoweredStep& lowered, const network::RunResult& r
     const auto [found, is_new] = known.try_emplace({program, slowdowns[c]});
     if (is_new) {
       const auto& steps = lowered.problem.programs[program];
-      found->second = {book_launches(steps, lowered.launch[program], slowdowns[c]),
-                       kernels_of(steps, lowered.idle[program], slowdowns[c])};
+      const auto times = network::times_run(steps);
+      found->second = {book_launches(steps, times, lowered.launch[program], slowdowns[c]),
+                       kernels_of(steps, times, lowered.idle[program], slowdowns[c])};
     }
     step.kernels.push_back(found->second.kernels);
     Times& times = step.classes[c];

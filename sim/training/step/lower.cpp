@@ -7,6 +7,7 @@
 
 #include "sim/core/error.h"
 #include "sim/network/fabric/route.h"
+#include "sim/training/estimate.h"
 #include "sim/training/orbits/group_members.h"
 #include "sim/training/step/placement.h"
 #include "sim/training/step/step_clock.h"
@@ -99,6 +100,7 @@ class Lowering {
     const Scenario& s = checked_.scenario();
     CompileInput input{
         &graph, {}, groups_of_one(checked_), in_order_pairs(graph), options_.origins};
+    input.loops_from = options_.loops_from;
     const auto kinds = kinds_of_stages(s.cluster, s.parallelism, checked_.data_parallel());
     for (int kind = 0; kind < node_kinds(s.cluster); ++kind) {
       input.times = times_on(kind, graph);
@@ -581,6 +583,9 @@ LoweredStep lower(const CheckedScenario& checked,
                   const workload::StepGraph& graph,
                   const network::Fabric& fabric,
                   const LowerOptions& options) {
+  if (options.loops_from == 0 && checked.micro_batches() > kFewestLoops) {
+    require_memory(estimate_step(checked), machine_memory());
+  }
   if (auto step = Lowering(checked, fabric, options).lower(graph)) {
     return std::move(*step);
   }

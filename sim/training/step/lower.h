@@ -62,9 +62,15 @@ struct LoweredStep {
   }
 };
 
+/// Below, a program without loops is simulated in a fraction of a second.
+inline constexpr std::int64_t kFewestLoops = 1024;
+
 struct LowerOptions {
   bool contention = true;  ///< false: every transfer is a timed event that takes its time alone
   bool origins = false;    ///< fill LoweredStep::origins and stretches
+  /// Calls of a stage that repeat at least so often become a loop of its program; 0: never, as
+  /// with origins.
+  std::int64_t loops_from = 0;
   const RankOrbits* orbits = nullptr;  ///< lower only the ranks that these keep
 };
 
@@ -72,6 +78,7 @@ struct LowerOptions {
 /// `options.orbits` only those that they keep, with multiplicities: the same ticks and result
 /// digest. Groups inside one NVLink domain are timed events: the domain is taken to serve one group
 /// at a time.
+/// @throws core::Infeasible if the steps of so many micro-batches without loops have no room
 LoweredStep lower(const CheckedScenario& checked,
                   const workload::StepGraph& graph,
                   const network::Fabric& fabric,

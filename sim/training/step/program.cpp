@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
 
 #include "sim/core/error.h"
+#include "sim/training/estimate.h"
 #include "sim/training/step/step_clock.h"
 
 namespace headway::training {
@@ -19,7 +21,39 @@ using workload::OperationKind;
 struct Launch {
   std::uint32_t slot = 0;
   std::int64_t instance = 0;
+  bool operator==(const Launch&) const = default;
 };
+
+/// Calls in a row that come again and again. `times` is 0 where they do not.
+struct RepeatedCalls {
+  std::size_t length = 0;
+  std::int64_t times = 0;
+};
+
+/// What repeats from `begin` on at least so often; `least` 0: nothing.
+RepeatedCalls repeated_calls(const std::vector<workload::Call>& calls,
+                             std::size_t begin,
+                             std::int64_t least) {
+  constexpr std::size_t kLongest =
+      512;  // calls of a micro-batch, of all chunks and kinds of layers
+  const auto same = [&calls](std::size_t a, std::size_t b) {
+    return calls[a].block == calls[b].block && calls[a].repeat == calls[b].repeat;
+  };
+  const std::size_t left = calls.size() - begin;
+  for (std::size_t length = 1; least > 0 && length <= kLongest; ++length) {
+    if (left / length < static_cast<std::size_t>(least)) {
+      break;
+    }
+    std::size_t end = begin + length;
+    while (end < calls.size() && same(end, end - length)) {
+      ++end;
+    }
+    if (const auto times = static_cast<std::int64_t>((end - begin) / length); times >= least) {
+      return {length, times};
+    }
+  }
+  return {};
+}
 
 class StageCompiler {
  public:
@@ -31,16 +65,19 @@ class StageCompiler {
         names_(names),
         times_(&input.times),
         keeps_origins_(input.origins),
+        loops_from_(input.origins ? 0 : input.loops_from),
         plans_(graph_.blocks.size()) {}
 
   StageProgram compile() {
-    for (const auto& call : graph_.stages[static_cast<std::size_t>(stage_)].calls) {
-      ++call_;
-      const auto& block = graph_.blocks[static_cast<std::size_t>(call.block)];
-      const BlockPlan& plan = plan_of(call.block);
-      for (int i = 0; i < call.repeat; ++i) {
-        run_block(block, plan);
+    const auto& calls = graph_.stages[static_cast<std::size_t>(stage_)].calls;
+    for (std::size_t i = 0; i < calls.size();) {
+      const RepeatedCalls repeated = repeated_calls(calls, i, loops_from_);
+      if (repeated.times > 0) {
+        run_repeated(std::span(calls).subspan(i, repeated.length), repeated.times);
+      } else {
+        run_call(calls[i]);
       }
+      i += repeated.times > 0 ? repeated.length * static_cast<std::size_t>(repeated.times) : 1;
     }
     call_ = -1;
     wait_for_all();
@@ -55,6 +92,72 @@ class StageCompiler {
     std::vector<std::uint32_t> slots;  ///< per operation; kNoSlot: it moves nothing
     std::vector<std::uint16_t> names;  ///< per operation
   };
+
+  /// Launches that somebody still has to wait for, counted back from the last of their slots.
+  std::map<int, std::vector<Launch>> open_tickets() const {
+    auto tickets = tickets_;
+    for (auto& [ticket, launches] : tickets) {
+      for (Launch& launch : launches) {
+        launch.instance -= launches_[launch.slot];
+      }
+    }
+    return tickets;
+  }
+
+  void run_call(const workload::Call& call) {
+    ++call_;
+    if (program_.steps.size() > told_) {  // no loop was found where one was counted on
+      require_room_for_steps(program_.steps.size());
+      told_ = 2 * program_.steps.size();
+    }
+    const auto& block = graph_.blocks[static_cast<std::size_t>(call.block)];
+    const BlockPlan& plan = plan_of(call.block);
+    for (int i = 0; i < call.repeat; ++i) {
+      run_block(block, plan);
+    }
+  }
+
+  /// Calls so many times over. The first time makes the slots; if the second leaves all as the
+  /// first did, so do the others, and they are one loop. What is waited for in it must be all that
+  /// is launched there: what is only launched, such as messages and reductions that the end of the
+  /// step waits for, decides nothing in it.
+  void run_repeated(std::span<const workload::Call> calls, std::int64_t times) {
+    const auto run_once = [&] {
+      for (const auto& call : calls) {
+        run_call(call);
+      }
+    };
+    run_once();
+    const auto tickets = open_tickets();
+    const auto launches = launches_;
+    const auto waited = waited_;
+    const std::size_t loop = program_.steps.size();
+    emit({StepCode::loop, core::Activity::other, 0, 0, times - 1});
+    run_once();
+    emit({StepCode::end_loop, core::Activity::other, 0, 0, 0});
+    bool same = launches.size() == launches_.size() && tickets == open_tickets();
+    for (std::size_t slot = 0; same && slot < launches.size(); ++slot) {
+      const std::int64_t more = waited_[slot] - waited[slot];
+      same = more == 0 || more == launches_[slot] - launches[slot];
+    }
+    if (!same) {
+      program_.steps[loop].ticks = 1;
+      for (std::int64_t i = 2; i < times; ++i) {
+        run_once();
+      }
+      return;
+    }
+    for (std::size_t slot = 0; slot < launches.size(); ++slot) {
+      const std::int64_t more = (launches_[slot] - launches[slot]) * (times - 2);
+      waited_[slot] += (waited_[slot] - waited[slot]) * (times - 2);
+      launches_[slot] += more;
+      for (auto& [ticket, open] : tickets_) {
+        for (Launch& launch : open) {
+          launch.instance += launch.slot == slot ? more : 0;
+        }
+      }
+    }
+  }
 
   /// Slots and names are numbered in the order in which blocks first use them.
   const BlockPlan& plan_of(int index) {
@@ -155,9 +258,17 @@ class StageCompiler {
     if (launch.slot == kNoSlot) {
       return;
     }
-    for (; waited_[launch.slot] <= launch.instance; ++waited_[launch.slot]) {
-      emit({StepCode::wait, program_.slots[launch.slot].activity, slot_names_[launch.slot],
-            launch.slot, 0});
+    const ProgramStep wait{StepCode::wait, program_.slots[launch.slot].activity,
+                           slot_names_[launch.slot], launch.slot, 0};
+    std::int64_t& waited = waited_[launch.slot];
+    if (loops_from_ > 0 && launch.instance + 1 - waited >= loops_from_) {
+      emit({StepCode::loop, core::Activity::other, 0, 0, launch.instance + 1 - waited});
+      emit(wait);
+      emit({StepCode::end_loop, core::Activity::other, 0, 0, 0});
+      waited = launch.instance + 1;
+    }
+    for (; waited <= launch.instance; ++waited) {
+      emit(wait);
     }
   }
 
@@ -243,10 +354,12 @@ class StageCompiler {
   std::map<std::string, std::uint16_t, std::less<>> name_index_;
   const std::vector<std::vector<OperationTime>>* times_;
   bool keeps_origins_;
+  std::int64_t loops_from_;
   StepOrigin here_;
-  std::int32_t call_ = -1;        ///< of the stage, that is being compiled
-  std::vector<BlockPlan> plans_;  ///< per block
-  std::vector<Launch> launched_;  ///< scratch of run_block
+  std::int32_t call_ = -1;                    ///< of the stage, that is being compiled
+  std::size_t told_ = std::size_t{1} << 24U;  ///< steps for which nobody asked whether they fit
+  std::vector<BlockPlan> plans_;              ///< per block
+  std::vector<Launch> launched_;              ///< scratch of run_block
   std::vector<std::uint16_t> slot_names_;
   std::map<SlotKey, std::uint32_t> slots_;
   std::map<int, std::vector<Launch>> tickets_;
@@ -337,14 +450,24 @@ std::set<std::pair<int, int>> in_order_pairs(const workload::StepGraph& graph) {
   // received.
   std::map<std::pair<int, int>, std::vector<int>> sent;
   std::map<std::pair<int, int>, std::vector<int>> received;
+  std::vector<std::vector<const Operation*>> messages;  // per block
+  for (const auto& block : graph.blocks) {
+    auto& here = messages.emplace_back();
+    for (const Operation& o : block.operations) {
+      const bool message = o.kind == OperationKind::send || o.kind == OperationKind::receive;
+      if (message && o.peer_stage >= 0) {
+        here.push_back(&o);
+      }
+    }
+  }
   for (int stage = 0; stage < static_cast<int>(graph.stages.size()); ++stage) {
     for (const auto& call : graph.stages[static_cast<std::size_t>(stage)].calls) {
       for (int i = 0; i < call.repeat; ++i) {
-        for (const Operation& o : graph.blocks[static_cast<std::size_t>(call.block)].operations) {
-          if (o.kind == OperationKind::send && o.peer_stage >= 0) {
-            sent[{stage, o.peer_stage}].push_back(o.channel);
-          } else if (o.kind == OperationKind::receive && o.peer_stage >= 0) {
-            received[{o.peer_stage, stage}].push_back(o.channel);
+        for (const Operation* o : messages[static_cast<std::size_t>(call.block)]) {
+          if (o->kind == OperationKind::send) {
+            sent[{stage, o->peer_stage}].push_back(o->channel);
+          } else {
+            received[{o->peer_stage, stage}].push_back(o->channel);
           }
         }
       }

@@ -96,6 +96,8 @@ struct CompileInput {
   std::vector<workload::Group> groups_of_one;  ///< groups of a single rank: their transfers vanish
   std::set<std::pair<int, int>> in_order;      ///< from in_order_pairs
   bool origins = false;                        ///< fill StageProgram::origins
+  /// Calls that repeat at least so often become a loop; 0: never, as with origins.
+  std::int64_t loops_from = 0;
 };
 
 /// Compiles a stage.

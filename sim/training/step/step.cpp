@@ -12,6 +12,7 @@
 #include "sim/core/progress/joint_progress.h"
 #include "sim/gpu/kernel_time.h"
 #include "sim/gpu/tables.h"
+#include "sim/network/loops/repeats.h"
 #include "sim/training/assumptions/assumptions.h"
 #include "sim/training/constants.h"
 #include "sim/training/decompositions.h"
@@ -70,10 +71,11 @@ void add_timed_use(const CheckedScenario& checked,
   std::vector<std::vector<double>> arrivals;  // per program and slot
   for (const auto& program : lowered.problem.programs) {
     auto& counts = arrivals.emplace_back();
-    for (const auto& step : program) {
-      if (step.code == network::StepCode::arrive) {
-        counts.resize(std::max<std::size_t>(counts.size(), step.slot + 1U));
-        counts[step.slot] += 1;
+    const auto times = network::times_run(program);
+    for (std::size_t i = 0; i < program.size(); ++i) {
+      if (program[i].code == network::StepCode::arrive) {
+        counts.resize(std::max<std::size_t>(counts.size(), program[i].slot + 1U));
+        counts[program[i].slot] += static_cast<double>(times[i]);
       }
     }
   }
@@ -209,7 +211,7 @@ std::vector<Seconds> other_hashes(const CheckedScenario& checked,
   std::vector<Seconds> times(static_cast<std::size_t>(count_draws(s, options)));
   oneapi::tbb::parallel_for(std::size_t{0}, times.size(), [&](std::size_t draw) {
     const network::Fabric fabric = build_fabric(s.cluster, hash_seed(s, draw + 1));
-    LoweredStep lowered = lower(checked, graph, fabric);
+    LoweredStep lowered = lower(checked, graph, fabric, {.loops_from = kFewestLoops});
     degrade(options.degradations, rank_layout(checked), fabric, lowered);
     network::RunOptions run_options;
     run_options.fold = options.fold;
@@ -356,7 +358,9 @@ StepResult simulate_step(const CheckedScenario& checked, const StepOptions& opti
     check_packets(checked);
   }
   const int beside = std::min(count_draws(s, options), threads());
-  require_memory(estimate_step(checked, options.fold, beside), machine_memory(), options.fold);
+  const std::int64_t loops_from = options.packets ? 0 : kFewestLoops;  // packets count calls singly
+  require_memory(estimate_step(checked, options.fold, beside, loops_from > 0), machine_memory(),
+                 options.fold);
   core::JointProgress progress(options.progress,
                                static_cast<std::size_t>(1 + count_draws(s, options)));
   const auto graph = step_graph(checked);
@@ -367,7 +371,8 @@ StepResult simulate_step(const CheckedScenario& checked, const StepOptions& opti
   const RankOrbits orbits = alike ? rank_orbits(checked, fabric) : RankOrbits{};
   progress.look();
   LoweredStep lowered =
-      lower(checked, graph, fabric, {.contention = options.contention, .orbits = &orbits});
+      lower(checked, graph, fabric,
+            {.contention = options.contention, .loops_from = loops_from, .orbits = &orbits});
   degrade(options.degradations, rank_layout(checked), fabric, lowered);
   StepResult result;
   if (options.packets) {

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "sim/core/infeasible.h"
+#include "sim/network/loops/repeats.h"
 
 namespace headway::training {
 
@@ -30,16 +31,21 @@ Part longest_part(const LoweredStep& lowered) {
     }
     seen[actor.program] = true;
     std::vector<core::Seconds> by_name(problem.names.size());
-    for (const auto& step : problem.programs[actor.program]) {
+    const network::Program& program = problem.programs[actor.program];
+    const auto times = network::times_run(program);
+    for (std::size_t i = 0; i < program.size(); ++i) {
+      const auto& step = program[i];
+      const auto runs = static_cast<double>(times[i]);
       core::Seconds& sum = by_name[step.name];
       if (step.code == network::StepCode::compute) {
-        sum += core::Clock::step().to_seconds(step.ticks);
+        sum += core::Clock::step().to_seconds(step.ticks) * runs;
       } else if (step.code == network::StepCode::arrive) {
         const std::uint32_t group = actor.groups[step.slot];
         const std::uint32_t use = lowered.use_of_group[group];
-        sum += use < lowered.collectives.size()
-                   ? lowered.collectives[use].alone.total
-                   : core::Clock::step().to_seconds(problem.groups[group].delay);
+        sum += (use < lowered.collectives.size()
+                    ? lowered.collectives[use].alone.total
+                    : core::Clock::step().to_seconds(problem.groups[group].delay)) *
+               runs;
       }
       if (sum > longest.time) {
         longest = {problem.names[step.name], lowered.stage_of(actor.program), sum};

@@ -171,15 +171,13 @@ int OffloadedChunk::window_end(int copy) const {
 }
 
 int OffloadedChunk::copy_ending_at(int place) const {
-  // Windows are n / k layers long, or one more.
+  // The first n mod k windows are n / k + 1 layers long, the others one less.
   const int shortest = layers_ / offloaded_;
-  for (int copy = place / (shortest + 1); copy < offloaded_; ++copy) {
-    const int end = window_end(copy);
-    if (end >= place) {
-      return end == place ? copy : -1;
-    }
-  }
-  return -1;
+  const int longer = layers_ % offloaded_;
+  const bool in_longer = place + 1 <= longer * (shortest + 1);
+  const int layers = in_longer ? place + 1 : place + 1 - longer;
+  const int copy = layers / (in_longer ? shortest + 1 : shortest) - 1;
+  return copy >= 0 && copy < offloaded_ && window_end(copy) == place ? copy : -1;
 }
 
 CopyStep OffloadedChunk::after_forward(int place) const {

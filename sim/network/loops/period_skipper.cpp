@@ -1,4 +1,4 @@
-#include "sim/network/flow/period_skipper.h"
+#include "sim/network/loops/period_skipper.h"
 
 #include <algorithm>
 #include <limits>
@@ -11,7 +11,12 @@ void PeriodSkipper::at_iteration() {
   ++iterations_;
   if (has_reference_ && engine_.now_ > reference_.now) {
     period_ = engine_.now_ - reference_.now;
-    const std::int64_t periods = repeats() ? periods_left() : 0;
+    const bool same = repeats();
+    if (same && !paths_repeat()) {
+      remember();  // the next period is to follow this one
+      return;
+    }
+    const std::int64_t periods = same ? periods_left() : 0;
     if (periods > 0) {
       jump(periods);
       has_reference_ = false;
@@ -34,10 +39,43 @@ void PeriodSkipper::remember() {
   for (std::uint32_t entity = 0; entity < e.change_entity_; ++entity) {
     ticks.push_back(due(entity));
   }
-  reference_ = {e.now_,         e.actors_, e.slots_,         e.counters_,  e.groups_,
-                e.instances_,   e.flows_,  std::move(ticks), e.activity_,  e.live_,
-                e.next_change_, e.events_, e.event_sum_,     e.result_sum_};
+  reference_ = {e.now_,       e.actors_,      e.slots_,         e.counters_,  e.groups_,
+                e.instances_, e.flows_,       std::move(ticks), e.activity_,  current_paths(),
+                e.live_,      e.next_change_, e.events_,        e.event_sum_, e.result_sum_};
   has_reference_ = true;
+}
+
+std::vector<core::ByActivity<core::Tick>> PeriodSkipper::current_paths() const {
+  std::vector<core::ByActivity<core::Tick>> paths;
+  if (!engine_.options_.paths) {
+    return paths;
+  }
+  for (const ActorPath& path : engine_.paths_) {
+    paths.push_back(path.times);
+  }
+  for (std::uint32_t g = 0; g < engine_.groups_.size(); ++g) {
+    const Engine::GroupState& group = engine_.groups_[g];
+    for (std::uint64_t i = 0; i < group.room; ++i) {
+      const Engine::Instance& instance = engine_.instance(g, group.completed + i);
+      if (instance.arrivals > 0) {
+        paths.push_back(engine_.path_of(instance));
+      }
+    }
+  }
+  return paths;
+}
+
+bool PeriodSkipper::paths_repeat() {
+  auto growth = current_paths();
+  for (std::size_t p = 0; p < growth.size(); ++p) {
+    for (std::size_t i = 0; i < core::kActivities; ++i) {
+      growth[p].values[i] -= reference_.paths[p].values[i];
+    }
+  }
+  const bool follows = grown_until_ == reference_.now && growth == growth_;
+  growth_ = std::move(growth);
+  grown_until_ = engine_.now_;
+  return follows || growth_.empty();
 }
 
 bool PeriodSkipper::repeats() const {
@@ -185,6 +223,7 @@ void PeriodSkipper::jump(std::int64_t periods) {
   jump_actors(periods);
   jump_groups(periods);
   jump_flows(periods);
+  jump_paths(periods);
   const core::Tick shift = periods * period_;
   TickQueue& queue = engine_.queue_;
   const core::Tick change = due(engine_.change_entity_);
@@ -211,6 +250,29 @@ void PeriodSkipper::jump_sums(std::int64_t periods) {
     for (std::size_t i = 0; i < core::kActivities; ++i) {
       core::Tick& now = engine_.activity_[a].values[i];
       now += (now - reference_.activity[a].values[i]) * periods;
+    }
+  }
+}
+
+/// After the groups, whose open instances then stand where they stay.
+void PeriodSkipper::jump_paths(std::int64_t periods) {
+  std::size_t next = 0;
+  const auto grow = [&](core::ByActivity<core::Tick>& path) {
+    const auto& growth = growth_[next++];
+    for (std::size_t i = 0; i < core::kActivities; ++i) {
+      path.values[i] += growth.values[i] * periods;
+    }
+  };
+  for (ActorPath& path : engine_.paths_) {
+    grow(path.times);
+  }
+  for (std::uint32_t g = 0; g < engine_.groups_.size() && next < growth_.size(); ++g) {
+    const Engine::GroupState& group = engine_.groups_[g];
+    for (std::uint64_t i = 0; i < group.room; ++i) {
+      const Engine::Instance& instance = engine_.instance(g, group.completed + i);
+      if (instance.arrivals > 0) {
+        grow(engine_.path_of(instance));
+      }
     }
   }
 }
@@ -243,14 +305,19 @@ void PeriodSkipper::jump_groups(std::int64_t periods) {
   const std::uint64_t power = tick_powers(shift).start;
   const std::uint64_t one = tick_powers(period_).start;
   std::vector<Engine::Instance> open;
+  std::vector<core::ByActivity<core::Tick>> paths;  // behind them
   for (std::uint32_t g = 0; g < engine_.groups_.size(); ++g) {
     Engine::GroupState& now = engine_.groups_[g];
     const Engine::GroupState& before = reference_.groups[g];
     now.launch_power *= now.launch_power == before.launch_power * one ? power : 1;
     const std::uint64_t room = now.room;
     open.resize(room);
+    paths.resize(engine_.options_.paths ? room : 0);
     for (std::uint64_t i = 0; i < room; ++i) {
       open[i] = engine_.instance(g, now.completed + i);
+      if (engine_.options_.paths) {
+        paths[i] = engine_.path_of(engine_.instance(g, now.completed + i));
+      }
       const Engine::Instance& then =
           reference_.instances[before.first_instance + ((before.completed + i) & (room - 1))];
       open[i].latest += moved(then.latest, open[i].latest) ? shift : 0;
@@ -258,6 +325,9 @@ void PeriodSkipper::jump_groups(std::int64_t periods) {
     now.completed += (now.completed - before.completed) * static_cast<std::uint64_t>(periods);
     for (std::uint64_t i = 0; i < room; ++i) {
       engine_.instance(g, now.completed + i) = open[i];
+      if (engine_.options_.paths) {
+        engine_.path_of(engine_.instance(g, now.completed + i)) = paths[i];
+      }
     }
   }
 }
