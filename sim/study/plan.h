@@ -209,7 +209,8 @@ struct PlanReport {
     v.part("apart", apart(),
            "whether the 90 % intervals of the first two plans, of the time of a token, lie apart, "
            "by the error of the simulation alone: what comparisons with published runs add to "
-           "`plans[].step.time_interval_s` is of software and machine, which both share; null where that does not decide: one plan, two machines, or another objective than the "
+           "`plans[].step.time_interval_s` is of software and machine, which both share; null "
+           "where that does not decide: one plan, two machines, or another objective than the "
            "step and other GPUs");
     v.on_request("choice", choice,
                  "With `--sensitivity`: how much an input must change before another of these "

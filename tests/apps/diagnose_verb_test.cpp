@@ -131,15 +131,16 @@ TEST_F(DiagnoseVerb, ALogOfAnotherBatchIsNoSlowJob) {
   std::string log;
   for (int i = 1; i <= 20; ++i) {
     log += fmt::format(
-        " iteration {}/ 90 | elapsed time per iteration (ms): {:.1f} | global batch size: 64 |\n", i,
-        2e3 * step);
+        " iteration {}/ 90 | elapsed time per iteration (ms): {:.1f} | global batch size: 64 |\n",
+        i, 2e3 * step);
   }
   write("train.log", log);
   for (const char* arguments : {"diagnose s.yaml train.log", "expect s.yaml --against train.log"}) {
     const auto outcome = run(arguments);
     EXPECT_EQ(outcome.code, 2);
-    EXPECT_THAT(outcome.err,
-                HasSubstr("train.log:20:1: the log says 64 sequences in a step, the scenario has 32"));
+    EXPECT_THAT(
+        outcome.err,
+        HasSubstr("train.log:20:1: the log says 64 sequences in a step, the scenario has 32"));
   }
 }
 

@@ -182,11 +182,10 @@ TEST(Campaign, AnIntervalIsNoShorterThanAStep) {
   s.run.checkpoint.interval = core::OrAuto<Seconds>{Seconds(1)};
   const ResolvedJob resolved = resolve_job(training::check(s), step());
   EXPECT_DOUBLE_EQ(resolved.job.interval.si(), 5.6);
-  EXPECT_TRUE(std::any_of(resolved.warnings.begin(), resolved.warnings.end(),
-                          [](const std::string& warning) {
-                            return warning.find("shorter than a step of 5.6 s") !=
-                                   std::string::npos;
-                          }));
+  EXPECT_TRUE(std::any_of(
+      resolved.warnings.begin(), resolved.warnings.end(), [](const std::string& warning) {
+        return warning.find("shorter than a step of 5.6 s") != std::string::npos;
+      }));
   s.run.checkpoint.interval = core::OrAuto<Seconds>{Seconds(6)};
   EXPECT_DOUBLE_EQ(resolve_job(training::check(s), step()).job.interval.si(), 6);
 }

@@ -71,7 +71,8 @@ TEST(Nemo, OfGpt20BIsReadWhole) {
 TEST(Nemo, SaysHowOftenItSavesAndWhichNormItHas) {
   const std::string head =
       "trainer: {devices: 8, num_nodes: 4, max_steps: 1000, precision: bf16}\n"
-      "model: {num_layers: 8, hidden_size: 1024, num_attention_heads: 16, encoder_seq_length: 2048, "
+      "model: {num_layers: 8, hidden_size: 1024, num_attention_heads: 16, encoder_seq_length: "
+      "2048, "
       "micro_batch_size: 1, global_batch_size: 64, activation: fast-swiglu, normalization: "
       "rmsnorm}\n";
   const auto found = read(head +

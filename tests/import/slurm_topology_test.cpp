@@ -103,9 +103,10 @@ TEST(SlurmTopology, LeavesCountNetworkCards) {
   EXPECT_EQ(eight.nics_per_node, 8);
   EXPECT_THAT(eight.warnings, Not(Contains(HasSubstr("counts servers"))));
   EXPECT_EQ(read(text).fabric.ports_per_leaf, 16);
-  EXPECT_THAT(read(text).warnings,
-              Contains(HasSubstr("ports_per_leaf 16 is of one card a server; where all of its cards "
-                                 "go to that leaf give their number (--cards 8: 128)")));
+  EXPECT_THAT(
+      read(text).warnings,
+      Contains(HasSubstr("ports_per_leaf 16 is of one card a server; where all of its cards "
+                         "go to that leaf give their number (--cards 8: 128)")));
 }
 
 // Four racks of 18 and one of 12.

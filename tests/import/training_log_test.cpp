@@ -118,7 +118,8 @@ TEST(TrainingLog, TellsTheBatchOfEachLine) {
       "c.log");
   EXPECT_NEAR(neox.steps[0].samples, 7.799 * 4.1031, 1e-9);
   const auto maxtext = read_training_log(
-      "completed step: 12, seconds: 5.25, Tokens/s/device: 3120.0, total_weights: 65536\n", "d.log");
+      "completed step: 12, seconds: 5.25, Tokens/s/device: 3120.0, total_weights: 65536\n",
+      "d.log");
   EXPECT_DOUBLE_EQ(maxtext.steps[0].tokens_per_gpu, 16380);
 }
 

@@ -47,8 +47,9 @@ TEST(NcclModel, PrefersLowLatencyProtocolsForSmallMessages) {
 }
 
 // 14 MiB over 8 GPUs of Blackwell by NCCL's tables: LL128 27.3 us + S / (640 x 8/7 GB/s), Simple
-// 32.2 us + S / (0.802 B x 8/7). They meet where 0.802 B = S x 7/8 / (20.1 us - 4.9 us): 1,056 GB/s.
-// The fitted time of LL128 is still the shorter one there: a limit that the room's README has.
+// 32.2 us + S / (0.802 B x 8/7). They meet where 0.802 B = S x 7/8 / (20.1 us - 4.9 us): 1,056
+// GB/s. The fitted time of LL128 is still the shorter one there: a limit that the room's README
+// has.
 TEST(NcclModel, LeavesLl128WhereItsTablesSayNotWhereTimesMeet) {
   const CollectiveCall call{CollectiveKind::all_gather, core::Bytes(14680064), {}, {}};
   const auto with = [](double rate) {

@@ -155,11 +155,12 @@ TEST(Evidence, ALogOfAnotherBatchIsRefused) {
 
 TEST(Evidence, SettingsOfAnotherJobAreRefused) {
   const std::string step = "step: 1 loss: 2 memory: 40.00GiB(50%) tps: 8,192 mfu: 1%\n";
-  EXPECT_THAT(refusal_of("[titan] Trainer is initialized with local batch size 4, global batch size "
-                         "512, gradient accumulation steps 1, sequence length 4096, total steps 9\n" +
-                         step),
-              AllOf(HasSubstr("a.log:1:1: the log says 512 sequences in a step"),
-                    HasSubstr("4,096 tokens in a sequence, the scenario has 8,192")));
+  EXPECT_THAT(
+      refusal_of("[titan] Trainer is initialized with local batch size 4, global batch size "
+                 "512, gradient accumulation steps 1, sequence length 4096, total steps 9\n" +
+                 step),
+      AllOf(HasSubstr("a.log:1:1: the log says 512 sequences in a step"),
+            HasSubstr("4,096 tokens in a sequence, the scenario has 8,192")));
   EXPECT_THAT(refusal_of("[config.py:1000:print]   train_batch_size ............. 64\n"
                          "[config.py:1000:print]   world_size ................... 64\n"
                          "global_step=3, RunningAvgSamplesPerSec=9, CurrSamplesPerSec=64.0\n"),

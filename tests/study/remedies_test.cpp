@@ -59,8 +59,9 @@ double bound_of(const RunReport& report, const std::string& what) {
   return sum;
 }
 
-// Ranks of the last stage alone wait for gradients, and all others for them: 1.4 % of the mean rank,
-// 21 % of the longest path. Machines of ten and a hundred times the rate gain no more than is said.
+// Ranks of the last stage alone wait for gradients, and all others for them: 1.4 % of the mean
+// rank, 21 % of the longest path. Machines of ten and a hundred times the rate gain no more than is
+// said.
 TEST(Remedies, NoFasterMachineGainsMoreThanTheBound) {
   for (const bool plain : {false, true}) {
     const auto with = [&](std::vector<std::string> sets) {
@@ -126,8 +127,9 @@ TEST(Remedies, SparesOnlyWhereTheRunWaitsForThem) {
 }
 
 // Boards of 700 W (70 W at rest) at 500 W: products run at sqrt(430 / 630) = 0.8262 of their rate,
-// so of the 3.5 s in 4 that the longest path computes 1 - 0.8262 would be saved at most. A node of 8 boards and 2
-// kW is fed 6 kW and would draw 7.6, a building of two 12 kW times a PUE of 1 with 15.2 to draw.
+// so of the 3.5 s in 4 that the longest path computes 1 - 0.8262 would be saved at most. A node of
+// 8 boards and 2 kW is fed 6 kW and would draw 7.6, a building of two 12 kW times a PUE of 1
+// with 15.2 to draw.
 TEST(Remedies, PowerThatBoardsLackIsABound) {
   auto report = sample_report();
   auto& cluster = report.scenario.cluster;

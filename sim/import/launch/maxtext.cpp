@@ -197,7 +197,8 @@ const LaunchTable& maxtext_table() {
       [](LaunchRun&) {},
       "run_name, base_output_directory, dataset_type and dataset_path, tokenizer_path, "
       "learning_rate, "
-      "hardware: gpu, decoder_block (which has the kind of norm), rope_max_timescale (a scenario has "
+      "hardware: gpu, decoder_block (which has the kind of norm), rope_max_timescale (a scenario "
+      "has "
       "none, and its default is 10000), checkpoint_period where the scenario has no "
       "run.checkpoint.interval_steps",
   };

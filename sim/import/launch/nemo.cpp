@@ -224,7 +224,8 @@ std::vector<LaunchRow> nemo_rows() {  // NOLINT(readability-function-size): a ta
       latent_row(spell),
       attention_variant_row(spell),
       attention_gate_row(spell),
-      ruled({"model.activation", "model.normalization"}, {"model.gated_mlp"}, read_nemo_gated, write_nemo_gated),
+      ruled({"model.activation", "model.normalization"}, {"model.gated_mlp"}, read_nemo_gated,
+            write_nemo_gated),
       ffn_row(spell),
       {{"model.share_embeddings_and_output_weights"},
        {"model.tied_embeddings"},
@@ -410,7 +411,8 @@ const LaunchTable& nemo_table() {
       kNemoNoEffect,
       kNemoNotModelled,
       set_megatron_defaults,
-      "model.tokenizer, model.data, the learning rate in model.optim, exp_manager (how often it saves "
+      "model.tokenizer, model.data, the learning rate in model.optim, exp_manager (how often it "
+      "saves "
       "where the scenario has no run.checkpoint.interval_steps), model.rotary_base (a scenario has "
       "none, and its default is 10000), model.normalization of models whose norms are other than "
       "rmsnorm with gated MLPs and layernorm with plain ones",

@@ -558,7 +558,8 @@ const LaunchTable& torchtitan_table() {
       kTitanNoEffect,
       kTitanNotModelled,
       set_titan_defaults,
-      "model.hf_assets_path, training.dataset, the optimizer and its schedule, checkpoint.folder, and "
+      "model.hf_assets_path, training.dataset, the optimizer and its schedule, checkpoint.folder, "
+      "and "
       "checkpoint.interval where the scenario has no run.checkpoint.interval_steps",
   };
   return table;

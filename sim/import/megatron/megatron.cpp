@@ -245,8 +245,7 @@ void write_steps(const LaunchRun& run, LaunchWriter& out) {
 }
 
 void read_megatron_saves(LaunchReader& reader, LaunchRun& run) {
-  read_saves(reader, run, "save-interval", "async-save",
-             reader.flag("async-save").value_or(false));
+  read_saves(reader, run, "save-interval", "async-save", reader.flag("async-save").value_or(false));
 }
 
 void write_megatron_saves(const LaunchRun& run, LaunchWriter& out) {
@@ -493,7 +492,8 @@ const LaunchTable& megatron_table() {
       set_bare_defaults,
       "the tokenizer (the null tokenizer stands in for it), --data-path or --mock-data, --lr and "
       "its "
-      "schedule, --save, --load, --rdzv-endpoint, --rotary-base (a scenario has none, and its default "
+      "schedule, --save, --load, --rdzv-endpoint, --rotary-base (a scenario has none, and its "
+      "default "
       "is 10000), --normalization of models whose norms are other than RMSNorm with gated MLPs and "
       "LayerNorm with plain ones, --save-interval where the scenario has no "
       "run.checkpoint.interval_steps",

@@ -56,11 +56,8 @@ class LoggedWork {
   }
 
  private:
-  void compare(double logged,
-               double expected,
-               int line,
-               const std::string& what,
-               const std::string& key) {
+  void compare(
+      double logged, double expected, int line, const std::string& what, const std::string& key) {
     if (!(logged > 0) || same_work(logged, expected)) {
       return;
     }
@@ -68,8 +65,7 @@ class LoggedWork {
                 fmt::format("the log says {} {}, the scenario has {}: its times are of other work; "
                             "give the scenario of this log's job{}, or a log of the scenario's",
                             core::count(logged), what, core::count(expected),
-                            key.empty() ? ""
-                                        : fmt::format(" (--set {}={:.0f})", key, logged)));
+                            key.empty() ? "" : fmt::format(" (--set {}={:.0f})", key, logged)));
   }
 
   double batch_, length_, gpus_;
@@ -83,33 +79,35 @@ class LoggedWork {
 import::TrainingLog steps_of_job(const training::CheckedScenario& checked,
                                  import::TrainingLog log,
                                  const std::string& file,
-                                 std::vector<std::string>& remarks) {
-  LoggedWork work(checked, file);
-  const auto says = [&](const auto& step) { return work.share(step) > 0; };
-  const auto other = [&](const auto& step) { return says(step) && !same_work(work.share(step), 1); };
-  const auto all = static_cast<std::size_t>(std::count_if(log.steps.begin(), log.steps.end(), says));
-  work.compare_settings(log.job, all > 0);
-  const auto others =
-      static_cast<std::size_t>(std::count_if(log.steps.begin(), log.steps.end(), other));
-  if (others == 0) {
-    return log;
-  }
-  if (others == all) {
-    work.refuse(*std::find_if(log.steps.rbegin(), log.steps.rend(), other));
-  }
-  const std::size_t lines = log.steps.size();
-  log.steps.erase(std::remove_if(log.steps.begin(), log.steps.end(), other), log.steps.end());
-  // Timers are medians over all lines.
-  const bool timers = !log.parts.empty() && 2 * others >= lines;
-  if (timers) {
-    log.parts.clear();
-  }
-  remarks.push_back(fmt::format(
-      "{}: {} of {} lines are of steps with another batch than the scenario's {} sequences and are "
-      "left out{}",
-      file, others, lines, checked.scenario().training.global_batch,
-      timers ? ", with the timers, which are most of those steps" : ""));
+                                 std::vector<std::string>& remarks){LoggedWork work(checked, file);
+const auto says = [&](const auto& step) { return work.share(step) > 0; };
+const auto other = [&](const auto& step) { return says(step) && !same_work(work.share(step), 1); };
+const auto all = static_cast<std::size_t>(std::count_if(log.steps.begin(), log.steps.end(), says));
+work.compare_settings(log.job, all > 0);
+const auto others =
+    static_cast<std::size_t>(std::count_if(log.steps.begin(), log.steps.end(), other));
+if (others == 0) {
   return log;
 }
+if (others == all) {
+  work.refuse(*std::find_if(log.steps.rbegin(), log.steps.rend(), other));
+}
+const std::size_t lines = log.steps.size();
+log.steps.erase(std::remove_if(log.steps.begin(), log.steps.end(), other), log.steps.end());
+// Timers are medians over all lines.
+const bool timers = !log.parts.empty() && 2 * others >= lines;
+if (timers) {
+  log.parts.clear();
+}
+remarks.push_back(fmt::format(
+    "{}: {} of {} lines are of steps with another batch than the scenario's {} sequences and are "
+    "left out{}",
+    file,
+    others,
+    lines,
+    checked.scenario().training.global_batch,
+    timers ? ", with the timers, which are most of those steps" : ""));
+return log;
+}  // namespace headway::study
 
 }  // namespace headway::study

@@ -193,11 +193,12 @@ std::vector<Remedy> losses(const RunReport& report) {
     if (own || (stages && report.stage_advice)) {
       continue;
     }
-    list.push_back(loss(
-        report,
-        fmt::format("{}: {}", in_words(entry.value), training::ways_to_shorten(entry.value)),
-        stages ? 0 : most_of_step(report.step, entry.value),
-        stages ? of_equal_stages(report.step) : report.step.breakdown[entry.value] / report.step.time));
+    list.push_back(
+        loss(report,
+             fmt::format("{}: {}", in_words(entry.value), training::ways_to_shorten(entry.value)),
+             stages ? 0 : most_of_step(report.step, entry.value),
+             stages ? of_equal_stages(report.step)
+                    : report.step.breakdown[entry.value] / report.step.time));
   }
   if (const auto power = more_power(report)) {
     list.push_back(*power);

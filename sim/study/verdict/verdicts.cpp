@@ -43,14 +43,14 @@ std::string apart_words(bool apart, const std::vector<plan::Plan>& plans) {
                         (same ? 1 : kMillion / tokens_of(plans[place])));
   };
   using Step = training::StepResult;
-  return fmt::format(" The 90 % intervals of their {} by the error of the simulation alone, {} to {} "
-                     "s and {} to {} s, {}.",
-                     same ? "steps" : "time for a million tokens", end(0, &Step::interval_low),
-                     end(0, &Step::interval_high), end(1, &Step::interval_low),
-                     end(1, &Step::interval_high),
-                     apart ? "do not overlap"
-                           : "overlap: what the model does not know of machine and software "
-                             "decides between layouts this close, so try both");
+  return fmt::format(
+      " The 90 % intervals of their {} by the error of the simulation alone, {} to {} "
+      "s and {} to {} s, {}.",
+      same ? "steps" : "time for a million tokens", end(0, &Step::interval_low),
+      end(0, &Step::interval_high), end(1, &Step::interval_low), end(1, &Step::interval_high),
+      apart ? "do not overlap"
+            : "overlap: what the model does not know of machine and software "
+              "decides between layouts this close, so try both");
 }
 
 /// The figure that decides, and what it is called: days where the work is fixed, else dollars a
