@@ -132,7 +132,8 @@ Planned plan_texts(const std::string& path,
     return load(path, text, load_options(roots, all)).first;
   };
   options.progress = watch.named();
-  const auto result = study::search_plans(read, options);
+  const auto result = study::search_plans(
+      read, options, nullptr, validation::load_known_errors({roots.begin(), roots.end()}));
   SavedFiles files;
   for (auto& file : study::plan_files(result, {roots.begin(), roots.end()})) {
     files.emplace_back(std::move(file.name), std::move(file.text));

@@ -29,6 +29,7 @@ namespace {
 
 struct ImportArguments : LaunchArguments {
   std::string rate = "400 Gbps";  ///< of a cable or card, where the file does not tell
+  int cards = 0;                  ///< of a server, where the file does not tell; 0: not given
   import::OfferRequest offer;
 };
 
@@ -68,8 +69,12 @@ std::string fabric_text(const ImportArguments& given,
     found.fabric.name = given.name;
   }
   found.fabric.name = core::visible(found.fabric.name);
-  const std::string what = fmt::format("{} nodes, {} leaves, {} spines, {} cores", found.nodes,
-                                       found.leaves, found.spines, found.cores);
+  std::string what = fmt::format("{} nodes, {} leaves, {} spines, {} cores", found.nodes,
+                                 found.leaves, found.spines, found.cores);
+  if (given.format == "slurm-topology" && found.leaves > 0) {
+    what += fmt::format("; ports_per_leaf is of {} network card{} a server", found.nics_per_node,
+                        found.nics_per_node == 1 ? "" : "s");
+  }
   return heading(given, what) + config::write_fabric(found.fabric);
 }
 
@@ -159,7 +164,7 @@ std::string answer(const ImportArguments& given, const CommonOptions& options) {
   }
   if (given.format == "slurm-topology") {
     return fabric_text(given, options,
-                       import::read_slurm_topology(text, given.file, rate_of(given)));
+                       import::read_slurm_topology(text, given.file, rate_of(given), given.cards));
   }
   if (given.format == "failure-log") {
     return failures_text(given, options, import::read_failure_events(text, given.file));
@@ -235,6 +240,9 @@ int run_import(int argc, char** argv) {
   add_price_options(app, given);
   app.add_option("--rate", given.rate, "A cable or card, where the file does not tell")
       ->option_text("RATE [400 Gbps]");
+  app.add_option("--cards", given.cards, "slurm-topology: network cards of a server, on its leaf")
+      ->check(number_between(1, 64))
+      ->option_text("N [1]");
   app.add_option("--name", given.name, "Name printed in reports")
       ->check(utf8_text())
       ->option_text("TEXT");

@@ -266,8 +266,8 @@ struct CampaignResult {
   template <class V>
   void list_checkpoints(V& v) const {
     v.figure("checkpoint_interval_s", core::if_positive(checkpoint_interval), "s",
-             "tau: useful work between two saves that are made, in whole steps; while a background "
-             "save is not durable the next ones are skipped, and this is the interval that results",
+             "tau: useful work between two saves that are made, a step or more (in whole steps "
+             "after `interval_steps`); while a background save is not durable the next are skipped",
              core::positive);
     v.figure("optimal_interval_s", core::if_positive(optimal_interval), "s",
              "the same, best for these failures: `tau* = mu (1 + W0(-e^(-C/mu - 1)))`, no less "

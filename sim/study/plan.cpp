@@ -28,6 +28,18 @@ PlanReport empty_report(const config::LoadedScenario& loaded, const plan::PlanOp
   return report;
 }
 
+/// Steps of the plans with the intervals that `headway run` has of them.
+std::vector<training::StepResult> steps_with_known(const PlanReport& report,
+                                                   const validation::KnownErrors& known) {
+  std::vector<training::StepResult> steps;
+  for (std::size_t place = 0; place < report.result.plans.size(); ++place) {
+    steps.push_back(report.result.plans[place].step);
+    const auto checked = training::check(scenario_of_plan(report, place));
+    widen_interval(checked.scenario(), known, steps.back());
+  }
+  return steps;
+}
+
 Timing timing(core::Seconds load, core::Seconds search, const plan::PlanOptions& options) {
   Timing timing;
   timing.load = load;
@@ -68,7 +80,7 @@ std::vector<PlannedRun> PlanReport::plans() const {
     run.pareto = plan.pareto;
     run.estimate = core::if_positive(plan.estimate);
     run.layout = {plan.layout, plan.micro_batches};
-    run.step = plan.step;
+    run.step = steps.empty() ? plan.step : steps[place];
     if (plan.campaign) {
       run.campaign = plan.campaign->result;
       run.cost =
@@ -86,7 +98,8 @@ std::vector<training::Assumption> PlanReport::assumptions() const {
     return {};
   }
   const plan::Plan& best = result.plans.front();
-  std::vector<training::Assumption> all = best.step.assumptions;
+  std::vector<training::Assumption> all =
+      steps.empty() ? best.step.assumptions : steps.front().assumptions;
   if (best.campaign) {
     all.insert(all.end(), best.campaign->assumptions.begin(), best.campaign->assumptions.end());
   }
@@ -119,13 +132,15 @@ std::vector<SimulatedPlan> PlanReport::simulated_plans() const {
 
 PlanReport search_plans(const config::LoadedScenario& loaded,
                         const plan::PlanOptions& options,
-                        core::Seconds load_time) {
+                        core::Seconds load_time,
+                        const validation::KnownErrors& known_errors) {
   Stopwatch clock;
   PlanReport report = empty_report(loaded, options);
   training::check_apart_from_layout(loaded.scenario, loaded.marks);  // here, where places are known
   plan::PlanOptions placed = options;
   placed.marks = loaded.marks;
   report.result = plan::search(loaded.scenario, placed);
+  report.steps = steps_with_known(report, known_errors);
   if (options.sensitivity) {
     report.choice = find_choice(report, options);
   }
@@ -135,19 +150,21 @@ PlanReport search_plans(const config::LoadedScenario& loaded,
 
 PlanReport search_plans(const LoadScenario& load,
                         const plan::PlanOptions& options,
-                        const std::vector<MachineAnswer>* known) {
+                        const std::vector<MachineAnswer>* known,
+                        const validation::KnownErrors& known_errors) {
   Stopwatch clock;
   const auto base = load({});
   auto machines = candidate_machines(base, load);
   if (machines.empty()) {
     const core::Seconds load_time = clock.lap();
-    return search_plans(base, options, load_time);
+    return search_plans(base, options, load_time, known_errors);
   }
   const core::Seconds load_time = clock.lap();
   PlanReport report = empty_report(base, options);
   search_machines(options, machines, known);
   report.result = compare_machines(options, machines);
   report.machines = std::move(machines);
+  report.steps = steps_with_known(report, known_errors);
   if (options.sensitivity) {
     report.choice = find_choice(report, options);
   }

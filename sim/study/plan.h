@@ -13,6 +13,7 @@
 #include "sim/study/points/machines.h"
 #include "sim/study/run_report.h"
 #include "sim/study/verdict/choice.h"
+#include "sim/validation/compared/compared_runs.h"
 
 namespace headway::study {
 
@@ -155,6 +156,9 @@ struct PlanReport {
   plan::Objective objective = plan::Objective::step;
   std::vector<plan::Objective> beside;
   plan::PlanResult result;
+  /// Of the plans, each with the interval that `headway run` has of it; empty: as in `result`, that
+  /// of the simulation alone.
+  std::vector<training::StepResult> steps;
   std::vector<PlannedMachine> machines;  ///< candidates; empty where there is one
   std::optional<Choice> choice;          ///< where it was asked for and there are two plans
   Timing timing;
@@ -170,7 +174,8 @@ struct PlanReport {
   [[nodiscard]] std::vector<SimulatedPlan> simulated_plans() const;
   /// What the best plan rests on and no file says.
   [[nodiscard]] std::vector<training::Assumption> assumptions() const;
-  /// Whether the 90 % intervals of the first two plans, of a token's time, lie apart. Nothing where
+  /// Whether the 90 % intervals of the first two plans, of a token's time, lie apart: by the error
+  /// of the simulation alone, since plans of one software and machine share the rest. Nothing where
   /// that does not decide: with one plan, two machines, or another objective and other GPUs.
   [[nodiscard]] std::optional<bool> apart() const;
   /// Which plan is the best, and how sure that is; nothing where there is none.
@@ -202,8 +207,10 @@ struct PlanReport {
     v.part("simulated_plans", simulated_plans(),
            "every layout that was simulated and keeps the limits, by cluster, the fastest first");
     v.part("apart", apart(),
-           "whether the 90 % intervals of the first two plans, of the time of a token, lie apart; "
-           "null where that does not decide: one plan, two machines, or another objective than the "
+           "whether the 90 % intervals of the first two plans, of the time of a token, lie apart, "
+           "by the error of the simulation alone: what comparisons with published runs add to "
+           "`plans[].step.time_interval_s` is of software and machine, which both share; null "
+           "where that does not decide: one plan, two machines, or another objective than the "
            "step and other GPUs");
     v.on_request("choice", choice,
                  "With `--sensitivity`: how much an input must change before another of these "
@@ -228,17 +235,20 @@ struct PlanReport {
 
 /// Searches the plans of a scenario on its own machine, whatever others its `search` names.
 /// @param load_time  what reading the files took, for `timing`
+/// @param known_errors  what widens the intervals of plans beside the simulation, as in `predict`
 /// @throws core::Error if the scenario breaks a rule that no layout mends
 PlanReport search_plans(const config::LoadedScenario& loaded,
                         const plan::PlanOptions& options,
-                        core::Seconds load_time);
+                        core::Seconds load_time,
+                        const validation::KnownErrors& known_errors = {});
 
 /// The same of a scenario whose `search` names several machines, each of which is read, checked and
 /// searched, with the same limits; plans are ranked, and the Pareto front is taken, over all.
 /// @param known  the answers of all machines, where they were searched before
 PlanReport search_plans(const LoadScenario& load,
                         const plan::PlanOptions& options,
-                        const std::vector<MachineAnswer>* known = nullptr);
+                        const std::vector<MachineAnswer>* known = nullptr,
+                        const validation::KnownErrors& known_errors = {});
 
 /// The scenario, of its machine, with one of its plans as its layout.
 /// @param place  of the plan, from 0

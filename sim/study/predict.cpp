@@ -92,11 +92,10 @@ std::string memory_reason(const training::MemoryResult& memory) {
 void compare_with_known(const training::Scenario& scenario,
                         const validation::KnownErrors& known,
                         RunReport& report) {
+  widen_interval(scenario, known, report.step);
   if (!known.empty()) {
-    validation::set_interval(scenario, known, report.step);
     report.compared = validation::nearest_sentences(validation::kind_of(scenario), known.runs);
   }
-  validation::widen_by_flow_model(scenario, known.flow_model, report.step);
 }
 
 /// What is told of the step beside its result: explanation, power, pictures, as asked.
@@ -330,6 +329,15 @@ int exit_code(Status status) {
       return 5;
   }
   return 1;
+}
+
+void widen_interval(const training::Scenario& scenario,
+                    const validation::KnownErrors& known,
+                    training::StepResult& step) {
+  if (!known.empty()) {
+    validation::set_interval(scenario, known, step);
+  }
+  validation::widen_by_flow_model(scenario, known.flow_model, step);
 }
 
 }  // namespace headway::study

@@ -52,6 +52,14 @@ ModelSize model_size(const training::CheckedScenario& checked);
 /// has the step and the reason
 RunReport predict(const config::LoadedScenario& loaded, const PredictOptions& options = {});
 
+/// The 90 % interval of a step as a prediction has it: by what comparisons with published runs say
+/// of such runs, in place of that of the simulation alone, and by what packets add. A prediction
+/// and a plan of the same layout have the same one.
+/// @param scenario  checked
+void widen_interval(const training::Scenario& scenario,
+                    const validation::KnownErrors& known,
+                    training::StepResult& step);
+
 /// The exit code of a status: 0, 3, 4 or 5.
 int exit_code(Status status);
 

@@ -73,7 +73,7 @@ struct Remedy {
   std::string change;    ///< "a checkpoint every 149 s of work, not 900 s"
   std::string brings;    ///< "2.08 days less, ETTR +2.7 %"
   double gain = 0;       ///< share of the wall clock, or of the step where there is no run
-  bool at_most = false;  ///< the gain is an upper bound: all of a loss
+  bool at_most = false;  ///< the gain is an upper bound: all of one loss
 
   template <class V>
   void fields(V& v) const {
@@ -82,7 +82,10 @@ struct Remedy {
     v.figure("gain", gain, "1", "share of the wall clock saved, or of the step without a run",
              core::non_negative);
     v.part("at_most", at_most,
-           "the gain is an upper bound, the whole of a loss; else it is computed");
+           "the gain is an upper bound while all else takes as long as now: the whole of one loss, "
+           "of the longest path or of the mean rank, whichever is more (a change that shortens "
+           "several, as a faster network, may bring the sum of theirs); else it is computed, or "
+           "estimated where `brings` says `about`");
   }
 };
 

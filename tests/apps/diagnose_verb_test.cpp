@@ -11,6 +11,9 @@ namespace {
 using nlohmann::json;
 using testing::HasSubstr;
 
+/// Of a step and GPU: 32 sequences of 4,096 on 16 GPUs.
+constexpr double kTokens = 8192;
+
 class DiagnoseVerb : public ProgramTest {
  protected:
   /// The healthy step of s.yaml [s].
@@ -28,9 +31,9 @@ class DiagnoseVerb : public ProgramTest {
       const double scatter = 1 + 0.004 * (i % 5 - 2);
       const double more = pause > 0 && i % pause == 0 ? seconds : 0;
       log += fmt::format(
-          "completed step: {}, seconds: {:.4f}, TFLOP/s/device: 400.0, Tokens/s/device: 3000.0, "
-          "total_weights: 65536, loss: 9.1\n",
-          i, step * scatter + more);
+          "completed step: {}, seconds: {:.4f}, TFLOP/s/device: 400.0, Tokens/s/device: {:.1f}, "
+          "total_weights: 131072, loss: 9.1\n",
+          i, step * scatter + more, kTokens / (step * scatter + more));
     }
     return log;
   }
@@ -89,7 +92,8 @@ TEST_F(DiagnoseVerb, AConstantLogIsWithin) {
   const double step = write_job();
   std::string log;
   for (int i = 1; i <= 120; ++i) {
-    log += fmt::format("completed step: {}, seconds: {:.2f}, Tokens/s/device: 1\n", i, step);
+    log += fmt::format("completed step: {}, seconds: {:.2f}, Tokens/s/device: {:.1f}\n", i, step,
+                       kTokens / step);
   }
   write("train.log", log);
   const auto outcome = run("diagnose s.yaml train.log");
@@ -119,6 +123,25 @@ TEST_F(DiagnoseVerb, AJobThatIsFasterIsAnother) {
   write("train.log", maxtext(write_job() / 3));
   EXPECT_THAT(run("diagnose s.yaml train.log").out,
               HasSubstr("its steps are faster than the scenario allows"));
+}
+
+// Twice the sequences in twice the time is no slow job but another one.
+TEST_F(DiagnoseVerb, ALogOfAnotherBatchIsNoSlowJob) {
+  const double step = write_job();
+  std::string log;
+  for (int i = 1; i <= 20; ++i) {
+    log += fmt::format(
+        " iteration {}/ 90 | elapsed time per iteration (ms): {:.1f} | global batch size: 64 |\n",
+        i, 2e3 * step);
+  }
+  write("train.log", log);
+  for (const char* arguments : {"diagnose s.yaml train.log", "expect s.yaml --against train.log"}) {
+    const auto outcome = run(arguments);
+    EXPECT_EQ(outcome.code, 2);
+    EXPECT_THAT(
+        outcome.err,
+        HasSubstr("train.log:20:1: the log says 64 sequences in a step, the scenario has 32"));
+  }
 }
 
 TEST_F(DiagnoseVerb, RefusesOtherFilesByName) {

@@ -29,6 +29,7 @@ TEST_F(ImportVerb, AFabricOfSlurmIsReadByCheckTopoAndRun) {
   EXPECT_EQ(import.out, "");
   EXPECT_THAT(import.err, HasSubstr("headway: warning: "));
   EXPECT_THAT(read("ours.yaml"), HasSubstr("link_bandwidth: 25 GB/s\n"));
+  EXPECT_THAT(read("ours.yaml"), HasSubstr("ports_per_leaf is of 1 network card a server"));
   EXPECT_EQ(run("check ours.yaml").out, "ours.yaml: correct (fabrics)\n");
   const auto topo = run("topo ours.yaml --nodes 8 --format csv");
   EXPECT_EQ(topo.code, 0) << topo.err;
@@ -37,6 +38,10 @@ TEST_F(ImportVerb, AFabricOfSlurmIsReadByCheckTopoAndRun) {
   const auto step = run("run s.yaml");
   EXPECT_EQ(step.code, 0) << step.err;
   EXPECT_EQ(run("import slurm-topology topology.conf --out ours.yaml").code, 2);
+  // Two leaves of four servers with eight cards each.
+  EXPECT_THAT(run("import slurm-topology topology.conf --cards 8").out,
+              AllOf(HasSubstr("ports_per_leaf is of 8 network cards a server"),
+                    HasSubstr("\nports_per_leaf: 32\n")));
 }
 
 // 22.40 USD for a server of eight: 2.80 USD a GPU-hour, in the bill of a run too.

@@ -126,6 +126,22 @@ TEST_F(LaunchVerbs, WhatExportWritesImportReads) {
   EXPECT_EQ(from_launch("a.sh"), from_launch("b.sh"));
 }
 
+// An import keeps how often a run saves, and an export writes it.
+TEST_F(LaunchVerbs, SavesGoBothWays) {
+  write_small("s.yaml",
+              "run: {until: {steps: 1000}, checkpoint: {interval_steps: 20, mode: sync}}\n");
+  for (const auto& [tool, format] :
+       {std::pair("megatron", "megatron-args"), std::pair("nemo", "nemo-yaml"),
+        std::pair("torchtitan", "torchtitan-toml")}) {
+    const std::string file = std::string("a.") + tool;
+    ASSERT_EQ(run(std::string("export ") + tool + " s.yaml --out " + file).code, 0);
+    ASSERT_EQ(run(std::string("import ") + format + " " + file + " --out t.yaml").code, 0);
+    EXPECT_THAT(read("t.yaml"),
+                HasSubstr("  checkpoint:\n    interval_steps: 20\n    mode: sync\n"))
+        << tool;
+  }
+}
+
 TEST_F(LaunchVerbs, FilesOfOtherFrameworksBecomeScenarios) {
   const auto titan = run("import torchtitan-toml '" + data_ + "llama3_405b.toml' --out t.yaml");
   ASSERT_EQ(titan.code, 0) << titan.err;

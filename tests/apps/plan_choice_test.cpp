@@ -83,6 +83,19 @@ TEST_F(PlanChoice, FindsWhereTwoLinesCross) {
   EXPECT_NEAR(more["lead"].get<double>(), at_root, 1e-4);
 }
 
+// What published runs say of the software is in both, not only in that of the run.
+TEST_F(PlanChoice, APlanHasTheIntervalOfItsRun) {
+  const json plans = planned("s.yaml --save plans")["plans"];
+  ASSERT_GE(plans.size(), 2U);
+  for (std::size_t i = 0; i < 2; ++i) {
+    const auto of_run = json::parse(
+        run("run plans/plan-" + std::to_string(i + 1) + ".yaml --format json").out)["step"];
+    EXPECT_EQ(plans[i]["step"]["time_interval_s"], of_run["time_interval_s"]);
+    // 90 % by the simulation alone would be 10 % to each side.
+    EXPECT_GT(of_run["time_interval_s"][1].get<double>(), 1.2 * of_run["time_s"].get<double>());
+  }
+}
+
 // A plan fits while its peak is at most 95 % of the memory.
 TEST_F(PlanChoice, SaysWhenTheFirstNoLongerFits) {
   const json plan = planned("s.yaml --sensitivity --set 'cluster.node.gpu.memory=80 GiB'");

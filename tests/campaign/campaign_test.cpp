@@ -176,6 +176,20 @@ TEST(Campaign, WithoutFailuresIsWorkAndSaves) {
   EXPECT_EQ(outcome.result.interruptions.p95, 0);
 }
 
+// Steps of 5.6 s: no save comes within one.
+TEST(Campaign, AnIntervalIsNoShorterThanAStep) {
+  training::Scenario s = scenario();
+  s.run.checkpoint.interval = core::OrAuto<Seconds>{Seconds(1)};
+  const ResolvedJob resolved = resolve_job(training::check(s), step());
+  EXPECT_DOUBLE_EQ(resolved.job.interval.si(), 5.6);
+  EXPECT_TRUE(std::any_of(
+      resolved.warnings.begin(), resolved.warnings.end(), [](const std::string& warning) {
+        return warning.find("shorter than a step of 5.6 s") != std::string::npos;
+      }));
+  s.run.checkpoint.interval = core::OrAuto<Seconds>{Seconds(6)};
+  EXPECT_DOUBLE_EQ(resolve_job(training::check(s), step()).job.interval.si(), 6);
+}
+
 TEST(Campaign, RoundsTokensUpToWholeSteps) {
   training::Scenario s = scenario();
   s.run.failures.reset();

@@ -68,6 +68,27 @@ TEST(Nemo, OfGpt20BIsReadWhole) {
   EXPECT_EQ(run.steps, 100000);
 }
 
+TEST(Nemo, SaysHowOftenItSavesAndWhichNormItHas) {
+  const std::string head =
+      "trainer: {devices: 8, num_nodes: 4, max_steps: 1000, precision: bf16}\n"
+      "model: {num_layers: 8, hidden_size: 1024, num_attention_heads: 16, encoder_seq_length: "
+      "2048, "
+      "micro_batch_size: 1, global_batch_size: 64, activation: fast-swiglu, normalization: "
+      "rmsnorm}\n";
+  const auto found = read(head +
+                          "exp_manager: {checkpoint_callback_params: {every_n_train_steps: 20, "
+                          "async_save: false}}\n");
+  EXPECT_EQ(found.run.saves, (import::LaunchSaves{20, false}));
+  EXPECT_THAT(found.not_modelled, IsEmpty());
+  const auto again = values(written(found.run));
+  EXPECT_EQ(again.at("exp_manager.checkpoint_callback_params.every_n_train_steps"), "20");
+  EXPECT_EQ(again.at("exp_manager.checkpoint_callback_params.async_save"), "false");
+  EXPECT_EQ(again.at("model.normalization"), "rmsnorm");
+  const auto epochs =
+      read(head + "exp_manager: {checkpoint_callback_params: {every_n_epochs: 1}}\n");
+  EXPECT_THAT(epochs.not_modelled, ElementsAre(HasSubstr("saves by steps are read")));
+}
+
 TEST(Nemo, FaultsAreShownAtTheirLines) {
   try {
     read("model:\n  num_layers: many\n  hidden_size: 0\ntrainer: {precision: 7}\n");

@@ -156,6 +156,21 @@ TEST(Torchtitan, SaysWhatIsRecomputed) {
               HasSubstr("mode 'memory_budget' is not modelled"));
 }
 
+TEST(Torchtitan, SaysHowOftenItSaves) {
+  const std::string steps = "[training]\nsteps = 1000\n[checkpoint]\n";
+  const auto saves = [&](const std::string& text) {
+    return titan(steps + text, with_model(32)).run.saves;
+  };
+  EXPECT_EQ(saves("enable = true\ninterval = 20\n"), (LaunchSaves{20, false}));
+  EXPECT_EQ(saves("enable_checkpoint = true\ninterval = 20\nasync_mode = \"async\"\n"),
+            (LaunchSaves{20, true}));
+  EXPECT_EQ(saves("enable = true\nasync_mode = \"async_with_pinned_mem\"\n"),
+            (LaunchSaves{500, true}));
+  EXPECT_FALSE(saves("interval = 20\n"));
+  EXPECT_THAT(titan(steps + "interval = 20\n", with_model(32)).not_modelled,
+              ElementsAre(HasSubstr("does not switch saves on")));
+}
+
 TEST(DeepSpeed, OfZero3WithOffloadIsReadWhole) {
   const LaunchImport found = deepspeed(text_of(kData + "launch/zero3_offload.json"));
   EXPECT_THAT(found.unknown, ElementsAre(HasSubstr("our_own.idea 3")));

@@ -287,6 +287,39 @@ TEST(MegatronArguments, SayWhichExpertsLayersHave) {
               HasSubstr("run.sh:4:1: 'moe-router-topk' has nothing that it applies to"));
 }
 
+std::string launched(const LaunchRun& run) {
+  return launch_text(LaunchSyntax::shell, write_launch(megatron_table(), run), {});
+}
+
+// Saves are synchronous unless told; without steps a scenario has no run that could save.
+TEST(MegatronArguments, SayHowOftenTheySave) {
+  const auto found = read_flags(kSmallScript + "--train-iters 1000 --save-interval 20\n");
+  EXPECT_EQ(found.run.saves, (LaunchSaves{20, false}));
+  const auto beside =
+      read_flags(kSmallScript + "--train-iters 1000 --save-interval 50 --async-save\n");
+  EXPECT_EQ(beside.run.saves, (LaunchSaves{50, true}));
+  EXPECT_THAT(launched(beside.run),
+              AllOf(HasSubstr("--save-interval 50"), HasSubstr("--async-save")));
+  const auto without = read_flags(kSmallScript + "--save-interval 20\n");
+  EXPECT_FALSE(without.run.saves);
+  EXPECT_THAT(without.not_modelled,
+              ElementsAre(HasSubstr("save-interval 20: the file says no steps")));
+  EXPECT_THAT(read_flags(kSmallScript + "--non-persistent-save-interval 5\n").not_modelled,
+              ElementsAre(HasSubstr("set run.checkpoint.levels")));
+}
+
+// Megatron's own norm is LayerNorm: a file that leaves it out trains another model.
+TEST(MegatronArguments, SayWhichNormGatedMlpsGoWith) {
+  const auto gated = read_flags(kSmallScript + "--swiglu --normalization RMSNorm\n");
+  EXPECT_THAT(gated.not_modelled, IsEmpty());
+  EXPECT_THAT(launched(gated.run), HasSubstr("--normalization RMSNorm"));
+  const auto plain = read_flags(kSmallScript);
+  EXPECT_THAT(launched(plain.run), Not(HasSubstr("--normalization")));
+  EXPECT_THAT(read_flags(kSmallScript + "--normalization RMSNorm\n").not_modelled,
+              ElementsAre(HasSubstr("timed as LayerNorm")));
+  EXPECT_THAT(std::string(megatron_table().left_to_you), HasSubstr("--rotary-base"));
+}
+
 TEST(MegatronArguments, SayWhatIsRecomputed) {
   const auto layout = [](const std::string& more) {
     return read_flags(kSmallScript + more).run.parallelism;

@@ -94,6 +94,21 @@ TEST(SlurmTopology, ATreeHasThreeTiers) {
               Contains(HasSubstr("LinkSpeed has no unit in Slurm and is ignored")));
 }
 
+// Two leaves of 16 servers: with eight cards each 128 ports a leaf.
+TEST(SlurmTopology, LeavesCountNetworkCards) {
+  const std::string text =
+      "SwitchName=a Nodes=n[1-16]\nSwitchName=b Nodes=n[17-32]\nSwitchName=s Switches=a,b\n";
+  const ImportedFabric eight = read_slurm_topology(text, "topology.conf", 400_Gbps, 8);
+  EXPECT_EQ(eight.fabric.ports_per_leaf, 128);
+  EXPECT_EQ(eight.nics_per_node, 8);
+  EXPECT_THAT(eight.warnings, Not(Contains(HasSubstr("counts servers"))));
+  EXPECT_EQ(read(text).fabric.ports_per_leaf, 16);
+  EXPECT_THAT(
+      read(text).warnings,
+      Contains(HasSubstr("ports_per_leaf 16 is of one card a server; where all of its cards "
+                         "go to that leaf give their number (--cards 8: 128)")));
+}
+
 // Four racks of 18 and one of 12.
 TEST(SlurmTopology, BlocksAreNvlinkDomains) {
   const ImportedFabric result = read(text_of(kData + "topology/blocks.conf"));

@@ -95,6 +95,34 @@ TEST(TrainingLog, DeepSpeedNemoAndMaxTextAreKnown) {
   EXPECT_DOUBLE_EQ(maxtext.steps[0].tokens_per_s_per_gpu, 3120.5);
 }
 
+// What was consumed from one line to the next is the mean of a ramp; a number that is rounded
+// (1.2e+05) is none.
+TEST(TrainingLog, TellsTheBatchOfEachLine) {
+  const auto log = read_training_log(
+      "iteration 10/ 100 | consumed samples: 640 | elapsed time per iteration (ms): 1.0 | global "
+      "batch size:    64 |\n"
+      "iteration 20/ 100 | consumed samples: 1920 | elapsed time per iteration (ms): 1.0 | global "
+      "batch size:   192 |\n",
+      "a.log");
+  EXPECT_EQ(log.steps[0].samples, 64);
+  EXPECT_EQ(log.steps[1].samples, 128);
+  const auto nemo = read_training_log(
+      "iteration 1/99 | global_batch_size: 512 | global_step: 1 | train_step_timing in s: 4.5 | "
+      "consumed_samples: 1.2e+05\n"
+      "iteration 2/99 | global_batch_size: 512 | global_step: 2 | train_step_timing in s: 4.5 | "
+      "consumed_samples: 1.3e+05\n",
+      "b.log");
+  EXPECT_EQ(nemo.steps[1].samples, 512);
+  const auto neox = read_training_log(
+      " samples/sec: 7.799 | iteration 34/ 10000 | elapsed time per iteration (ms): 4103.1 |\n",
+      "c.log");
+  EXPECT_NEAR(neox.steps[0].samples, 7.799 * 4.1031, 1e-9);
+  const auto maxtext = read_training_log(
+      "completed step: 12, seconds: 5.25, Tokens/s/device: 3120.0, total_weights: 65536\n",
+      "d.log");
+  EXPECT_DOUBLE_EQ(maxtext.steps[0].tokens_per_gpu, 16380);
+}
+
 TEST(TrainingLog, SaysWhereItCannotRead) {
   EXPECT_THAT(complaint_of("nothing\n"), HasSubstr("no line of a step; known are"));
   EXPECT_THAT(complaint_of("x\ncompleted step: 1, seconds: nan,\n"), HasSubstr("a.log:2:"));

@@ -35,6 +35,9 @@ class RandomRun {
         static_cast<int>(*p.data.value * p.micro_batch * (1 + draw_.below(9)));
     if (draw_.chance(50)) {
       run_.steps = 1 + draw_.below(1'000'000);
+      if (draw_.chance(50)) {
+        run_.saves = import::LaunchSaves{1 + draw_.below(5000), draw_.chance(50)};
+      }
     }
     return import::normalised(run_);
   }
@@ -258,6 +261,7 @@ LaunchRun for_deepspeed(LaunchRun run) {
     run.training.precision = Precision::bf16;
   }
   run.steps.reset();
+  run.saves.reset();
   return import::normalised(run);
 }
 

@@ -111,11 +111,85 @@ TEST(Evidence, SavesThatStepsLeaveOutAreCountedBetweenThem) {
   EXPECT_TRUE(evidence.saves_are_timed);
 }
 
+std::string megatron_lines(int from, int to, int batch, double ms) {
+  std::string log;
+  for (int i = from; i <= to; ++i) {
+    log += fmt::format(
+        " iteration {}/ 90 | elapsed time per iteration (ms): {:.1f} | global batch size: {} |\n",
+        i, ms, batch);
+  }
+  return log;
+}
+
+std::string refusal_of(const std::string& log) {
+  try {
+    read_evidence(job(), {{"a.log", log}});
+  } catch (const core::Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+// The job has 256 sequences of 8,192 tokens on 128 GPUs: 16,384 tokens a step and GPU.
+TEST(Evidence, ALogOfAnotherBatchIsRefused) {
+  EXPECT_THAT(refusal_of(megatron_lines(1, 12, 512, 4000)),
+              AllOf(HasSubstr("a.log:12:"),
+                    HasSubstr("the log says 512 sequences in a step, the scenario has 256"),
+                    HasSubstr("--set training.global_batch=512")));
+  EXPECT_EQ(refusal_of(megatron_lines(1, 12, 256, 4000)), "");
+  // What is consumed from line to line tells the same: 5,120 in ten steps.
+  EXPECT_THAT(refusal_of(" iteration 10/ 90 | consumed samples: 5120 | elapsed time per iteration "
+                         "(ms): 4000.0 |\n"
+                         " iteration 20/ 90 | consumed samples: 10240 | elapsed time per iteration "
+                         "(ms): 4000.0 |\n"),
+              HasSubstr("a.log:2:1: the log says 512 sequences"));
+  // 64 sequences a second, 8 s: 512 of GPT-NeoX.
+  EXPECT_THAT(refusal_of(" samples/sec: 64.000 | iteration 1/ 9 | elapsed time per iteration (ms): "
+                         "8000.0 |\n"),
+              HasSubstr("512 sequences"));
+  EXPECT_THAT(refusal_of("completed step: 1, seconds: 4.000, Tokens/s/device: 8192.0\n"),
+              HasSubstr("the log says 32,768 tokens in a step and GPU (Tokens/s/device x seconds), "
+                        "the scenario has 16,384"));
+  EXPECT_EQ(refusal_of("completed step: 1, seconds: 4.000, Tokens/s/device: 4096.0\n"), "");
+}
+
+TEST(Evidence, SettingsOfAnotherJobAreRefused) {
+  const std::string step = "step: 1 loss: 2 memory: 40.00GiB(50%) tps: 8,192 mfu: 1%\n";
+  EXPECT_THAT(
+      refusal_of("[titan] Trainer is initialized with local batch size 4, global batch size "
+                 "512, gradient accumulation steps 1, sequence length 4096, total steps 9\n" +
+                 step),
+      AllOf(HasSubstr("a.log:1:1: the log says 512 sequences in a step"),
+            HasSubstr("4,096 tokens in a sequence, the scenario has 8,192")));
+  EXPECT_THAT(refusal_of("[config.py:1000:print]   train_batch_size ............. 64\n"
+                         "[config.py:1000:print]   world_size ................... 64\n"
+                         "global_step=3, RunningAvgSamplesPerSec=9, CurrSamplesPerSec=64.0\n"),
+              AllOf(HasSubstr("64 sequences in a step, the scenario has 256"),
+                    HasSubstr("a.log:2:1: the log says 64 GPUs, the scenario has 128")));
+  // Of a batch that is ramped up the list has the last: the lines say what they are.
+  EXPECT_EQ(refusal_of("  encoder_seq_length ................ 1\n"
+                       "  seq_length ........................ 8192\n"
+                       "  global_batch_size ................. 512\n" +
+                       megatron_lines(1, 12, 256, 2000)),
+            "");
+}
+
+// Ten steps of 64 sequences before twenty of 256.
+TEST(Evidence, LinesOfARampAreLeftOut) {
+  const auto evidence = read_evidence(
+      job(), {{"a.log", megatron_lines(1, 10, 64, 500) + megatron_lines(11, 30, 256, 2000)}});
+  EXPECT_DOUBLE_EQ(of(evidence, Feature::step_time).measured, 2);
+  EXPECT_THAT(evidence.remarks.front(),
+              HasSubstr("10 of 30 lines are of steps with another batch than the scenario's 256"));
+  // Without these lines the first two of what is left are warm-up and there is no pause.
+  EXPECT_DOUBLE_EQ(of(evidence, Feature::pauses).measured, 0);
+}
+
 // Figures of 2 s with one decimal: one of the last digit is 5 %, spread evenly over it 1.44 %.
 TEST(Evidence, WhatIsRoundedHidesHowStepsScatter) {
   std::string log;
   for (int i = 1; i <= 40; ++i) {
-    log += fmt::format("completed step: {}, seconds: 2.0, Tokens/s/device: 1\n", i);
+    log += fmt::format("completed step: {}, seconds: 2.0, Tokens/s/device: 8192.0\n", i);
   }
   const auto evidence = read_evidence(job(), {{"a.log", log}});
   const Observation& spread = of(evidence, Feature::spread);

@@ -203,7 +203,7 @@ int plan_layouts(const std::string& scenario,
     how.threads = options.threads;
     how.fold = options.fold;
     how.progress = progress.named();
-    return study::search_plans(load, how, known);
+    return study::search_plans(load, how, known, validation::load_known_errors(config_roots()));
   }();
   auto files = with_report(
       options, printed(result, options, report::plan_json, report::plan_csv, report::plan_document),

@@ -58,7 +58,8 @@ std::string run_result(const Served& served, const config::LoadedScenario& loade
 std::string plan_result(const Served& served, const config::LoadedScenario& loaded) {
   plan::PlanOptions how;
   how.threads = served.threads;
-  return report::plan_json(study::search_plans(loaded, how, {}));
+  return report::plan_json(
+      study::search_plans(loaded, how, {}, validation::load_known_errors(config_roots())));
 }
 
 std::string drill_result(const config::LoadedScenario& loaded, const std::string& fault) {

@@ -120,7 +120,13 @@ void choose_interval(const storage::CheckpointSpec& spec, ResolvedJob& resolved)
     return;
   }
   if (!spec.interval.is_auto()) {
-    job.interval = *spec.interval.value;
+    job.interval = std::max(*spec.interval.value, job.step);
+    if (*spec.interval.value < job.step) {
+      resolved.warnings.push_back(fmt::format(
+          "run.checkpoint.interval is {:.4g} s, shorter than a step of {:.4g} s; no save comes "
+          "within a step, so one comes after each",
+          spec.interval.value->si(), job.step.si()));
+    }
     return;
   }
   const Seconds best = best_interval(job);

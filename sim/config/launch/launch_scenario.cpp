@@ -94,6 +94,11 @@ double checkpoint_bytes(const import::LaunchRun& run) {
          workload::mean_optimizer_bytes(run.model, run.training);
 }
 
+std::string mode_of(const import::LaunchSaves& saves) {
+  return std::string(core::to_word(saves.asynchronous ? storage::CheckpointMode::asynchronous
+                                                      : storage::CheckpointMode::synchronous));
+}
+
 /// Dotted paths and texts of all values.
 void flatten(const Node& node, const std::string& path, std::map<std::string, std::string>& out) {
   for (const Entry& entry : node.entries) {
@@ -121,6 +126,8 @@ std::map<std::string, std::string> values_of(const import::LaunchRun& run) {
   flatten(to_tree(type_of_field(scenario, "parallelism"), &run.parallelism, {}), "parallelism",
           out);
   out["run.until.steps"] = run.steps ? std::to_string(*run.steps) : "-";
+  out["run.checkpoint.interval_steps"] = run.saves ? std::to_string(run.saves->every) : "-";
+  out["run.checkpoint.mode"] = run.saves ? mode_of(*run.saves) : "-";
   return out;
 }
 
@@ -151,6 +158,10 @@ if (scenario.run.until && scenario.run.until->steps) {
 } else if (scenario.run.until && scenario.run.until->tokens) {
   run.steps = std::max<std::int64_t>(
       1, static_cast<std::int64_t>(*scenario.run.until->tokens / checked.tokens_per_step() + 0.5));
+}
+if (const auto& checkpoint = scenario.run.checkpoint; run.steps && checkpoint.interval_steps) {
+  run.saves = import::LaunchSaves{*checkpoint.interval_steps,
+                                  checkpoint.mode == storage::CheckpointMode::asynchronous};
 }
 return import::normalised(std::move(run));
 }  // namespace headway::config
@@ -194,8 +205,14 @@ std::string launch_scenario_text(const import::LaunchRun& run, const LaunchFrame
   if (run.steps) {
     out += fmt::format("run:\n  until:\n    steps: {}\n", *run.steps);
     const double bytes = checkpoint_bytes(run);
-    if (bytes != storage::CheckpointSpec{}.bytes_per_parameter) {
-      out += fmt::format("  checkpoint:\n    bytes_per_parameter: {}\n", write_number(bytes));
+    const bool own_bytes = bytes != storage::CheckpointSpec{}.bytes_per_parameter;
+    out += run.saves || own_bytes ? "  checkpoint:\n" : "";
+    if (run.saves) {
+      out += fmt::format("    interval_steps: {}\n    mode: {}\n", run.saves->every,
+                         mode_of(*run.saves));
+    }
+    if (own_bytes) {
+      out += fmt::format("    bytes_per_parameter: {}\n", write_number(bytes));
     }
   }
   return out;

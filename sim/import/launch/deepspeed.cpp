@@ -397,7 +397,7 @@ const LaunchTable& deepspeed_table() {
       kDeepspeedNotModelled,
       set_deepspeed_defaults,
       "the model, the length of a sequence and what is recomputed, which the program sets; the "
-      "learning rate and its schedule",
+      "learning rate and its schedule, how often it saves",
   };
   return table;
 }

@@ -10,6 +10,13 @@
 
 namespace headway::import {
 
+/// Saves of checkpoints to storage.
+struct LaunchSaves {
+  std::int64_t every = 1;     ///< steps
+  bool asynchronous = false;  ///< training waits for the snapshot alone
+  bool operator==(const LaunchSaves&) const = default;
+};
+
 /// A run as a file that starts it describes it: values of floor 1, the number of GPUs and steps.
 struct LaunchRun {
   workload::ModelSpec model;
@@ -19,6 +26,7 @@ struct LaunchRun {
   std::int64_t gpus = 0;  ///< that train; 0: unknown
   int gpus_per_node = 0;  ///< 0: unknown
   std::optional<std::int64_t> steps;
+  std::optional<LaunchSaves> saves;  ///< nothing: none by steps
   bool operator==(const LaunchRun&) const = default;
 };
 

@@ -170,6 +170,14 @@ std::vector<LaunchRow> maxtext_rows() {  // NOLINT(readability-function-size): a
                   out.whole("steps", *run.steps);
                 }
               }),
+      written({"checkpoint_period", "async_checkpointing"},
+              {"run.checkpoint.interval_steps", "run.checkpoint.mode"},
+              [](const LaunchRun& run, LaunchWriter& out) {
+                if (run.saves) {
+                  out.whole("checkpoint_period", run.saves->every);
+                  out.truth("async_checkpointing", run.saves->asynchronous);
+                }
+              }),
   };
 }
 
@@ -189,7 +197,10 @@ const LaunchTable& maxtext_table() {
       [](LaunchRun&) {},
       "run_name, base_output_directory, dataset_type and dataset_path, tokenizer_path, "
       "learning_rate, "
-      "hardware: gpu",
+      "hardware: gpu, decoder_block (which has the kind of norm), rope_max_timescale (a scenario "
+      "has "
+      "none, and its default is 10000), checkpoint_period where the scenario has no "
+      "run.checkpoint.interval_steps",
   };
   return table;
 }

@@ -4,6 +4,7 @@
 
 #include "sim/core/shown_text.h"
 #include "sim/import/launch/launch_fields.h"
+#include "sim/import/launch/launch_saves.h"
 #include "sim/import/megatron/megatron_rows.h"
 
 namespace headway::import {
@@ -42,6 +43,26 @@ void read_nemo_steps(LaunchReader& reader, LaunchRun& run) {
 void write_nemo_steps(const LaunchRun& run, LaunchWriter& out) {
   if (run.steps) {
     out.whole("trainer.max_steps", *run.steps);
+  }
+}
+
+constexpr std::string_view kNemoInterval =
+    "exp_manager.checkpoint_callback_params.every_n_train_steps";
+constexpr std::string_view kNemoAsync = "exp_manager.checkpoint_callback_params.async_save";
+
+void read_nemo_saves(LaunchReader& reader, LaunchRun& run) {
+  constexpr std::string_view kSwitch = "exp_manager.create_checkpoint_callback";
+  if (!reader.flag(kSwitch).value_or(true)) {
+    reader.not_modelled(kSwitch, "the scenario saves all the same: set run.checkpoint");
+    return;
+  }
+  read_saves(reader, run, kNemoInterval, kNemoAsync, reader.flag(kNemoAsync).value_or(false));
+}
+
+void write_nemo_saves(const LaunchRun& run, LaunchWriter& out) {
+  if (run.saves) {
+    out.whole(kNemoInterval, run.saves->every);
+    out.truth(kNemoAsync, run.saves->asynchronous);
   }
 }
 
@@ -97,10 +118,18 @@ void read_nemo_gated(LaunchReader& reader, LaunchRun& run) {
   if (const auto word = reader.word("model.activation")) {
     run.model.gated_mlp = word->find("glu") != std::string::npos;
   }
+  // A scenario has one kind of norm with gated MLPs, another with plain ones.
+  const bool rms = reader.word("model.normalization").value_or("layernorm") == "rmsnorm";
+  if (rms != run.model.gated_mlp) {
+    reader.not_modelled("model.normalization",
+                        rms ? "norms of models with plain MLPs are timed as LayerNorm"
+                            : "norms of models with gated MLPs are timed as RMSNorm");
+  }
 }
 
 void write_nemo_gated(const LaunchRun& run, LaunchWriter& out) {
   out.text("model.activation", run.model.gated_mlp ? "fast-swiglu" : "gelu");
+  out.text("model.normalization", run.model.gated_mlp ? "rmsnorm" : "layernorm");
 }
 
 void read_nemo_sharding(LaunchReader& reader, LaunchRun& run) {
@@ -195,7 +224,8 @@ std::vector<LaunchRow> nemo_rows() {  // NOLINT(readability-function-size): a ta
       latent_row(spell),
       attention_variant_row(spell),
       attention_gate_row(spell),
-      ruled({"model.activation"}, {"model.gated_mlp"}, read_nemo_gated, write_nemo_gated),
+      ruled({"model.activation", "model.normalization"}, {"model.gated_mlp"}, read_nemo_gated,
+            write_nemo_gated),
       ffn_row(spell),
       {{"model.share_embeddings_and_output_weights"},
        {"model.tied_embeddings"},
@@ -232,6 +262,9 @@ std::vector<LaunchRow> nemo_rows() {  // NOLINT(readability-function-size): a ta
               out.whole("model.global_batch_size", run.training.global_batch);
             }),
       ruled({"trainer.max_steps"}, {"run.until.steps"}, read_nemo_steps, write_nemo_steps),
+      ruled({std::string(kNemoInterval), std::string(kNemoAsync)},
+            {"run.checkpoint.interval_steps", "run.checkpoint.mode"}, read_nemo_saves,
+            write_nemo_saves),
       ruled({"trainer.precision", "model.fp8", "model.optim.grad_sync_dtype"},
             {"training.precision", "training.framework.gradient_bytes"}, read_nemo_precision,
             write_nemo_precision),
@@ -275,7 +308,6 @@ constexpr std::string_view kNemoNoEffect[]{
     "model.restore_from_path",
     "model.init_method_std",
     "model.use_scaled_init_method",
-    "model.normalization",
     "model.layernorm_epsilon",
     "model.do_layer_norm_weight_decay",
     "model.normalize_attention_scores",
@@ -343,7 +375,11 @@ constexpr std::string_view kNemoNoEffect[]{
 constexpr std::string_view kFusedByProfile =
     "what is fused is taken from the software's profile; set training.framework.elementwise";
 
+constexpr std::string_view kSavesBySteps = "set run.checkpoint; saves by steps are read";
+
 constexpr NotModelled kNemoNotModelled[]{
+    {"exp_manager.checkpoint_callback_params.every_n_epochs", kSavesBySteps},
+    {"exp_manager.checkpoint_callback_params.train_time_interval", kSavesBySteps},
     {"model.rampup_batch_size", "every step has the full batch"},
     {"model.data.reset_attention_mask", "list the documents' lengths in training.documents"},
     {"model.activations_checkpoint_layers_per_pipeline", "every stage recomputes alike"},
@@ -375,7 +411,11 @@ const LaunchTable& nemo_table() {
       kNemoNoEffect,
       kNemoNotModelled,
       set_megatron_defaults,
-      "model.tokenizer, model.data, the learning rate in model.optim, exp_manager",
+      "model.tokenizer, model.data, the learning rate in model.optim, exp_manager (how often it "
+      "saves "
+      "where the scenario has no run.checkpoint.interval_steps), model.rotary_base (a scenario has "
+      "none, and its default is 10000), model.normalization of models whose norms are other than "
+      "rmsnorm with gated MLPs and layernorm with plain ones",
   };
   return table;
 }

@@ -4,6 +4,7 @@
 
 #include "sim/core/shown_text.h"
 #include "sim/import/launch/launch_fields.h"
+#include "sim/import/launch/launch_saves.h"
 #include "sim/import/megatron/megatron_rows.h"
 
 namespace headway::import {
@@ -394,6 +395,32 @@ void write_titan_steps(const LaunchRun& run, LaunchWriter& out) {
   }
 }
 
+/// Saves have to be switched on, and come every 500 steps unless told.
+void read_titan_saves(LaunchReader& reader, LaunchRun& run) {
+  const bool old = reader.flag("checkpoint.enable_checkpoint").value_or(false);
+  const bool saves = reader.flag("checkpoint.enable").value_or(old);
+  const std::string mode = reader.word("checkpoint.async_mode").value_or("disabled");
+  if (!saves) {
+    reader.not_modelled("checkpoint.interval",
+                        "checkpoint.enable does not switch saves on; the scenario saves all the "
+                        "same: set run.checkpoint");
+  } else if (reader.has("checkpoint.interval")) {
+    read_saves(reader, run, "checkpoint.interval", "checkpoint.async_mode", mode != "disabled");
+  } else if (run.steps) {
+    constexpr std::int64_t kEvery = 500;  // Source: job_config.py, Checkpoint.interval
+    run.saves = LaunchSaves{kEvery, mode != "disabled"};
+    reader.assume("checkpoint.interval is not set: 500 steps, the framework's default");
+  }
+}
+
+void write_titan_saves(const LaunchRun& run, LaunchWriter& out) {
+  if (run.saves) {
+    out.truth("checkpoint.enable", true);
+    out.whole("checkpoint.interval", run.saves->every);
+    out.text("checkpoint.async_mode", run.saves->asynchronous ? "async" : "disabled");
+  }
+}
+
 void set_titan_defaults(LaunchRun& run) {
   run.parallelism.sequence = true;
   run.training.framework.tensor_overlap = false;
@@ -438,6 +465,10 @@ std::vector<LaunchRow> torchtitan_rows() {
             {"training.global_batch", "parallelism.micro_batch"}, read_titan_batch,
             write_titan_batch),
       ruled({"training.steps"}, {"run.until.steps"}, read_titan_steps, write_titan_steps),
+      ruled({"checkpoint.enable", "checkpoint.enable_checkpoint", "checkpoint.interval",
+             "checkpoint.async_mode"},
+            {"run.checkpoint.interval_steps", "run.checkpoint.mode"}, read_titan_saves,
+            write_titan_saves),
       ruled(
           {"training.mixed_precision_param", "model.converters",
            "quantize.linear.float8.recipe_name", "float8.recipe_name",
@@ -527,7 +558,9 @@ const LaunchTable& torchtitan_table() {
       kTitanNoEffect,
       kTitanNotModelled,
       set_titan_defaults,
-      "model.hf_assets_path, training.dataset, the optimizer and its schedule, checkpoint",
+      "model.hf_assets_path, training.dataset, the optimizer and its schedule, checkpoint.folder, "
+      "and "
+      "checkpoint.interval where the scenario has no run.checkpoint.interval_steps",
   };
   return table;
 }

@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 
 #include "sim/core/error.h"
 #include "sim/import/text_mark.h"
@@ -94,6 +95,30 @@ const StepLine* step_line_of(const std::string& line) {
   return found == kStepLines.end() ? nullptr : &*found;
 }
 
+/// Where a line of a step says how many sequences one has, and how many there were up to it.
+/// Source: Megatron-LM training.py (training_log), NeMo's MegatronProgressBar and its loggers.
+constexpr std::array<std::string_view, 2> kBatchWords{"global batch size:", "global_batch_size:"};
+constexpr std::array<std::string_view, 2> kConsumedWords{"consumed samples:", "consumed_samples"};
+
+/// One of the settings that programs print before the first step.
+struct JobSetting {
+  std::string_view words;
+  bool dotted;  ///< in a list "global_batch_size ........... 512"; else in a sentence
+  double LoggedJob::*value;
+  std::size_t line;  ///< which of `LoggedJob::lines`
+};
+/// Source: Megatron-LM arguments.py (print_args); DeepSpeed runtime/config.py (print);
+/// torchtitan train.py ("Trainer is initialized with local batch size 1, global batch size 8,
+/// ..., sequence length 8192").
+constexpr std::array<JobSetting, 6> kJobSettings{{
+    {"global_batch_size", true, &LoggedJob::global_batch, 0},
+    {"train_batch_size", true, &LoggedJob::global_batch, 0},
+    {"seq_length", true, &LoggedJob::sequence_length, 1},
+    {"world_size", true, &LoggedJob::gpus, 2},
+    {"global batch size ", false, &LoggedJob::global_batch, 0},
+    {"sequence length ", false, &LoggedJob::sequence_length, 1},
+}};
+
 /// One of the known lines about checkpoints: what stands before its seconds.
 struct CheckpointLine {
   std::string_view words;
@@ -173,6 +198,7 @@ class TrainingLogReader {
       read_bars(line);
     }
     read_memory(line);
+    read_settings(line);
     if (const CheckpointLine* known = checkpoint_line_of(line)) {
       read_checkpoint(line, *known);
     }
@@ -202,11 +228,52 @@ class TrainingLogReader {
     step.*known.figure = *value * known.scale;
     if (known.program == TrainingProgram::maxtext) {
       step.tokens_per_s_per_gpu = number_of(word_after(line, "Tokens/s/device:")).value_or(0);
+      step.tokens_per_gpu = step.tokens_per_s_per_gpu * step.seconds;
     }
+    step.samples = samples_of(line, step);
     if (seen_.insert(step.step).second) {
       log_.program = known.program;
       log_.steps.push_back(step);
+      consumed_[step.step] = whole_after(line, kConsumedWords);
       resolutions_.push_back(last_digit(word) / *value);
+    }
+  }
+
+  /// Sequences of the step of a line: as it has them, or of GPT-NeoX's "samples/sec: 7.799".
+  static double samples_of(const std::string& line, const LoggedStep& step) {
+    const double printed = whole_after(line, kBatchWords);
+    const double rate = number_of(word_after(line, "samples/sec:")).value_or(0);
+    return printed > 0 ? printed : std::max(0.0, rate * step.seconds);
+  }
+
+  /// The number behind one of the words where all its digits are printed; 0: there is none.
+  static double whole_after(const std::string& line, std::span<const std::string_view> words) {
+    for (const std::string_view word : words) {
+      const std::string text = word_after(line, word);
+      const double value = number_of(text).value_or(0);
+      if (value > 0 && value == std::floor(value) && text.find('e') == std::string::npos) {
+        return value;
+      }
+    }
+    return 0;
+  }
+
+  void read_settings(const std::string& line) {
+    const bool list = line.find(" ...") != std::string::npos;
+    const bool sentence = line.find("local batch size ") != std::string::npos;
+    for (const JobSetting& known : kJobSettings) {
+      const std::size_t place = line.find(known.words);
+      const bool whole_word = place != std::string::npos && (place == 0 || line[place - 1] == ' ');
+      if (!whole_word || (known.dotted ? !list : !sentence)) {
+        continue;
+      }
+      std::string_view rest = std::string_view(line).substr(place + known.words.size());
+      rest.remove_prefix(std::min(rest.find_first_not_of(" ."), rest.size()));
+      const auto value = number_of(std::string(rest.substr(0, rest.find_first_of(" ,"))));
+      if (value && *value > 0 && log_.job.*known.value == 0) {
+        log_.job.*known.value = *value;
+        log_.job.lines[known.line] = line_;
+      }
     }
   }
 
@@ -305,12 +372,25 @@ class TrainingLogReader {
     for (std::size_t i = 1; i < log_.steps.size(); ++i) {
       log_.steps[i].steps = log_.steps[i].step - log_.steps[i - 1].step;
     }
+    count_consumed();
     log_.resolution = resolutions_.empty() ? 0 : median_of(std::move(resolutions_));
     for (const auto& [step, seconds] : saves_) {
       log_.saves.push_back({step, seconds});
     }
     for (auto& [name, reports] : parts_) {
       log_.parts.push_back({name, median_of(reports.first), median_of(reports.second)});
+    }
+  }
+
+  /// Where a line is the mean of several steps, those consumed tell the mean of their batches.
+  void count_consumed() {
+    for (std::size_t i = 1; i < log_.steps.size(); ++i) {
+      LoggedStep& step = log_.steps[i];
+      const double before = consumed_[log_.steps[i - 1].step];
+      const double after = consumed_[step.step];
+      if (before > 0 && after > before) {
+        step.samples = (after - before) / static_cast<double>(step.steps);
+      }
     }
   }
 
@@ -324,6 +404,7 @@ class TrainingLogReader {
   std::size_t offset_ = 0;
   bool in_timers_ = false;
   std::set<std::int64_t> seen_;
+  std::map<std::int64_t, double> consumed_;  ///< sequences up to a step; 0: not printed
   std::map<std::int64_t, double> saves_;
   std::vector<double> resolutions_;
   std::map<std::string, std::pair<std::vector<double>, std::vector<double>>> parts_;

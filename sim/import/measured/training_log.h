@@ -29,6 +29,17 @@ struct LoggedStep {
   double seconds = 0;
   double tokens_per_s_per_gpu = 0;
   double samples_per_s = 0;  ///< of the whole job
+  /// Sequences of a step: as printed, else of those consumed since the line before; 0: not said.
+  double samples = 0;
+  double tokens_per_gpu = 0;  ///< of a step; 0: not said
+};
+
+/// What a program says of its job once, before the first step; 0: not said.
+struct LoggedJob {
+  double global_batch = 0;     ///< sequences in a step; where it is ramped up, the last
+  double sequence_length = 0;  ///< tokens
+  double gpus = 0;
+  std::array<int, 3> lines{};  ///< of the file, of the three
 };
 
 /// One timer of the program, mean of a step [s]: the shortest and the longest of all ranks, equal
@@ -51,8 +62,9 @@ struct TrainingLog {
   std::vector<LoggedSave> saves;  ///< one a step, rising; Megatron-LM's timer `save-checkpoint`,
                                   ///< "Save duration" of NeMo, "Finished saving" of torchtitan
   std::vector<double> loads;      ///< of a checkpoint [s]
-  double memory_bytes = 0;        ///< largest that was allocated at a time on a GPU; 0: not printed
-  double resolution = 0;          ///< one of the last digit of a step's figure / the figure, median
+  LoggedJob job;
+  double memory_bytes = 0;  ///< largest that was allocated at a time on a GPU; 0: not printed
+  double resolution = 0;    ///< one of the last digit of a step's figure / the figure, median
 };
 
 /// Prefixes of launchers and colours are passed over, lines of other programs too.

@@ -5,6 +5,7 @@
 
 #include "sim/core/shown_text.h"
 #include "sim/import/launch/launch_fields.h"
+#include "sim/import/launch/launch_saves.h"
 #include "sim/import/megatron/layer_lists.h"
 #include "sim/import/megatron/megatron_rows.h"
 
@@ -243,6 +244,19 @@ void write_steps(const LaunchRun& run, LaunchWriter& out) {
   }
 }
 
+void read_megatron_saves(LaunchReader& reader, LaunchRun& run) {
+  read_saves(reader, run, "save-interval", "async-save", reader.flag("async-save").value_or(false));
+}
+
+void write_megatron_saves(const LaunchRun& run, LaunchWriter& out) {
+  if (run.saves) {
+    out.whole("save-interval", run.saves->every);
+    if (run.saves->asynchronous) {
+      out.flag("async-save");
+    }
+  }
+}
+
 void read_batch(LaunchReader& reader, LaunchRun& run) {
   reader.place("training.global_batch", "global-batch-size");
   if (const auto batch = reader.whole("global-batch-size")) {
@@ -297,17 +311,30 @@ void set_bare_defaults(LaunchRun& run) {
 /// Layers with experts have none (transformer_config.py).
 bool writes_biases(const LaunchRun& run) { return run.model.biases && !run.model.moe; }
 
+/// A scenario has one kind of norm with gated MLPs, another with plain ones.
+void compare_norm(LaunchReader& reader, const LaunchRun& run) {
+  const std::string norm = reader.word("normalization").value_or("LayerNorm");
+  if ((norm == "RMSNorm") != run.model.gated_mlp) {
+    reader.not_modelled("normalization",
+                        run.model.gated_mlp
+                            ? "norms of models with gated MLPs are timed as RMSNorm"
+                            : "norms of models with plain MLPs are timed as LayerNorm");
+  }
+}
+
 void read_gated(LaunchReader& reader, LaunchRun& run) {
   reader.place("model.gated_mlp", "swiglu");
   run.model.gated_mlp = reader.flag("swiglu").value_or(run.model.gated_mlp);
   if (reader.flag("squared-relu").value_or(false)) {
     run.model.gated_mlp = false;
   }
+  compare_norm(reader, run);
 }
 
 void write_gated(const LaunchRun& run, LaunchWriter& out) {
   if (run.model.gated_mlp) {
     out.flag("swiglu");
+    out.text("normalization", "RMSNorm");
   } else if (!writes_biases(run)) {
     out.flag("no-bias-gelu-fusion");  // the fused kernel adds a bias (transformer_config.py)
   }
@@ -372,7 +399,7 @@ std::vector<LaunchRow> megatron_rows() {  // NOLINT(readability-function-size): 
       latent_row(spell),
       attention_variant_row(spell),
       attention_gate_row(spell),
-      ruled({"swiglu"}, {"model.gated_mlp"}, read_gated, write_gated),
+      ruled({"swiglu", "normalization"}, {"model.gated_mlp"}, read_gated, write_gated),
       ffn_row(spell),
       {{"untie-embeddings-and-output-weights"},
        {"model.tied_embeddings"},
@@ -410,6 +437,9 @@ std::vector<LaunchRow> megatron_rows() {  // NOLINT(readability-function-size): 
               out.whole("global-batch-size", run.training.global_batch);
             }),
       ruled({"train-iters", "train-samples"}, {"run.until.steps"}, read_steps, write_steps),
+      ruled({"save-interval", "async-save"},
+            {"run.checkpoint.interval_steps", "run.checkpoint.mode"}, read_megatron_saves,
+            write_megatron_saves),
       ruled({"use-distributed-optimizer", "use-megatron-fsdp", "use-torch-fsdp2",
              "data-parallel-sharding-strategy", "num-distributed-optimizer-instances",
              "torch-fsdp2-no-reshard-after-forward"},
@@ -462,7 +492,11 @@ const LaunchTable& megatron_table() {
       set_bare_defaults,
       "the tokenizer (the null tokenizer stands in for it), --data-path or --mock-data, --lr and "
       "its "
-      "schedule, --save, --load, --rdzv-endpoint",
+      "schedule, --save, --load, --rdzv-endpoint, --rotary-base (a scenario has none, and its "
+      "default "
+      "is 10000), --normalization of models whose norms are other than RMSNorm with gated MLPs and "
+      "LayerNorm with plain ones, --save-interval where the scenario has no "
+      "run.checkpoint.interval_steps",
   };
   return table;
 }

@@ -240,11 +240,26 @@ ImportedFabric describe_blocks(const std::vector<Line>& blocks, const std::strin
   return result;
 }
 
+/// A leaf has a port for each card of its servers; the file has the servers.
+void count_cards(int cards, ImportedFabric& result) {
+  const int servers = result.fabric.ports_per_leaf;
+  result.nics_per_node = std::max(1, cards);
+  result.fabric.ports_per_leaf = servers * result.nics_per_node;
+  if (cards == 0) {
+    result.warnings.push_back(fmt::format(
+        "Slurm's file counts servers, not network cards: ports_per_leaf {} is of one card a "
+        "server; where all of its cards go to that leaf give their number (--cards 8: {}), where "
+        "they go to a leaf a rail write topology: rail-optimized",
+        servers, 8 * servers));
+  }
+}
+
 }  // namespace
 
 ImportedFabric read_slurm_topology(std::string_view text,
                                    const std::string& file_name,
-                                   core::BytesPerSecond assumed_link) {
+                                   core::BytesPerSecond assumed_link,
+                                   int cards) {
   const File file = SlurmReader(text, file_name).read();
   ImportedFabric result;
   if (file.switches.empty()) {
@@ -261,6 +276,7 @@ ImportedFabric read_slurm_topology(std::string_view text,
     result.fabric.spine_oversubscription = 1;
     result.warnings.emplace_back(
         "Slurm's file does not count cables; the fabric is taken as non-blocking");
+    count_cards(cards, result);
   }
   result.fabric.link_bandwidth = assumed_link;
   result.warnings.push_back(fmt::format("{}; {} Gbps are assumed",

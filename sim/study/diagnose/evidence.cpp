@@ -17,6 +17,7 @@
 #include "sim/import/measured/torch_profiler.h"
 #include "sim/import/measured/training_log.h"
 #include "sim/network/collective/closed_form.h"
+#include "sim/study/diagnose/same_job.h"
 #include "sim/study/diagnose/step_series.h"
 #include "sim/study/expect/expect.h"
 
@@ -73,7 +74,9 @@ class EvidenceReader {
     } else if (json) {
       add_collectives(import::read_nccl_tests_json(file.text, file.name), file.name);
     } else if (import::is_training_log(file.text)) {
-      add_training(import::read_training_log(file.text, file.name), file.name);
+      add_training(steps_of_job(checked_, import::read_training_log(file.text, file.name),
+                                file.name, evidence_.remarks),
+                   file.name);
     } else if (import::is_gpu_monitor(file.text)) {
       const std::string node = std::filesystem::path(file.name).stem().string();
       const auto gpus = import::read_gpu_monitor(file.text, file.name, node);

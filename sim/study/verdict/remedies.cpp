@@ -124,6 +124,27 @@ std::vector<Remedy> computed(const RunReport& report) {
   return list;
 }
 
+/// The most that a cause, made nothing, can shorten the step by while all else takes as long as
+/// now. The longest path less it is still a path, so what it has there; if the mean rank has more,
+/// that. Waits for other stages are on no path: the mean rank still has its work to do, so they are
+/// what it waits. Zero where no path is known.
+double most_of_step(const training::StepResult& step, core::Activity cause) {
+  double path = 0;
+  for (const auto& entry : core::enum_words(core::Activity{})) {
+    path += step.critical_path[entry.value].si();
+  }
+  return path > 0 ? std::max(step.critical_path[cause], step.breakdown[cause]) / step.time : 0;
+}
+
+/// @param most   share of the step; 0: there is no bound
+/// @param about  of the mean rank, where there is none
+Remedy loss(const RunReport& report, std::string change, double most, double about) {
+  return {std::move(change),
+          fmt::format("{} {} % of the step", most > 0 ? "at most" : "about",
+                      number(100 * (most > 0 ? most : about))),
+          of_the_clock(report, most > 0 ? most : about), most > 0};
+}
+
 /// What boards that are limited to what feeds them lose: products and attention by the root law,
 /// all else nothing, so at most this share of what is computed.
 std::optional<Remedy> more_power(const RunReport& report) {
@@ -138,7 +159,8 @@ std::optional<Remedy> more_power(const RunReport& report) {
   whole.power = own;
   const double slower =
       gpu::power_share(s.cluster.node.gpu, shares) / gpu::power_share(whole, shares);
-  const double share =
+  const double most = most_of_step(report.step, core::Activity::compute) * (1 - slower);
+  const double mean =
       report.step.breakdown[core::Activity::compute] / report.step.time * (1 - slower);
   std::vector<std::string> feeds;
   const auto add = [&](const std::optional<training::Feed>& feed, const char* of) {
@@ -149,29 +171,39 @@ std::optional<Remedy> more_power(const RunReport& report) {
   };
   add(fit->rack(), "each rack");
   add(fit->facility, "the building");
-  return Remedy{fmt::format("{}: boards at {} W, not {} W", fmt::join(feeds, " and "),
-                            number(own.si()), number(fit->boards.front().board.si())),
-                fmt::format("at most {} % of the step", number(100 * share)),
-                of_the_clock(report, share), true};
+  return loss(report,
+              fmt::format("{}: boards at {} W, not {} W", fmt::join(feeds, " and "),
+                          number(own.si()), number(fit->boards.front().board.si())),
+              most, mean);
+}
+
+/// Equal stages: the longest has `unequal` more than the mean one, and what the schedule waits
+/// besides grows with it: unequal / (step - bubble). No bound, since stages seldom get equal.
+double of_equal_stages(const training::StepResult& step) {
+  return step.breakdown[core::Activity::stage_imbalance] /
+         (step.time - step.breakdown[core::Activity::pipeline_bubble]);
 }
 
 /// Each loss of the step with what makes it smaller.
 std::vector<Remedy> losses(const RunReport& report) {
   std::vector<Remedy> list;
   for (const auto& entry : core::enum_words(core::Activity{})) {
-    const double share = report.step.breakdown[entry.value] / report.step.time;
     const bool own = entry.value == core::Activity::compute || entry.value == core::Activity::other;
-    const bool advised = entry.value == core::Activity::stage_imbalance && report.stage_advice;
-    if (!own && !advised && of_the_clock(report, share) >= kLeastGain) {
-      list.push_back(
-          {fmt::format("{}: {}", in_words(entry.value), training::ways_to_shorten(entry.value)),
-           fmt::format("at most {} % of the step", number(100 * share)),
-           of_the_clock(report, share), true});
+    const bool stages = entry.value == core::Activity::stage_imbalance;
+    if (own || (stages && report.stage_advice)) {
+      continue;
     }
+    list.push_back(
+        loss(report,
+             fmt::format("{}: {}", in_words(entry.value), training::ways_to_shorten(entry.value)),
+             stages ? 0 : most_of_step(report.step, entry.value),
+             stages ? of_equal_stages(report.step)
+                    : report.step.breakdown[entry.value] / report.step.time));
   }
-  if (const auto power = more_power(report); power && power->gain >= kLeastGain) {
+  if (const auto power = more_power(report)) {
     list.push_back(*power);
   }
+  std::erase_if(list, [](const Remedy& remedy) { return remedy.gain < kLeastGain; });
   std::stable_sort(list.begin(), list.end(),
                    [](const auto& a, const auto& b) { return a.gain > b.gain; });
   return list;

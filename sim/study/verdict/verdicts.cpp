@@ -19,7 +19,7 @@ namespace headway::study {
 
 namespace {
 
-double tokens_of(const PlannedRun& plan) {
+double tokens_of(const plan::Plan& plan) {
   return static_cast<double>(plan.setting.global_batch) * plan.setting.sequence_length;
 }
 
@@ -32,8 +32,9 @@ std::string behind_words(const PlanReport& report, const PlannedRun& second) {
 }
 
 /// How sure the first place is. Steps are compared where they decide: by the objective, or since
-/// both plans have the same GPUs.
-std::string apart_words(bool apart, const std::vector<PlannedRun>& plans) {
+/// both plans have the same GPUs. What comparisons with published runs add to an interval is of
+/// software and machine, which both share.
+std::string apart_words(bool apart, const std::vector<plan::Plan>& plans) {
   // Of a million tokens where one step has more of them.
   const bool same = tokens_of(plans[0]) == tokens_of(plans[1]);
   constexpr double kMillion = 1e6;  // Source: the prefix
@@ -42,13 +43,14 @@ std::string apart_words(bool apart, const std::vector<PlannedRun>& plans) {
                         (same ? 1 : kMillion / tokens_of(plans[place])));
   };
   using Step = training::StepResult;
-  return fmt::format(" The 90 % intervals of their {}, {} to {} s and {} to {} s, {}.",
-                     same ? "steps" : "time for a million tokens", end(0, &Step::interval_low),
-                     end(0, &Step::interval_high), end(1, &Step::interval_low),
-                     end(1, &Step::interval_high),
-                     apart ? "do not overlap"
-                           : "overlap: what the model does not know of machine and software "
-                             "decides between layouts this close, so try both");
+  return fmt::format(
+      " The 90 % intervals of their {} by the error of the simulation alone, {} to {} "
+      "s and {} to {} s, {}.",
+      same ? "steps" : "time for a million tokens", end(0, &Step::interval_low),
+      end(0, &Step::interval_high), end(1, &Step::interval_low), end(1, &Step::interval_high),
+      apart ? "do not overlap"
+            : "overlap: what the model does not know of machine and software "
+              "decides between layouts this close, so try both");
 }
 
 /// The figure that decides, and what it is called: days where the work is fixed, else dollars a
@@ -191,7 +193,7 @@ std::optional<std::string> PlanReport::verdict() const {
   }
   text += behind_words(*this, all[1]);
   const auto sure = apart();  // what is not known of one machine says nothing of the other
-  return sure ? text + apart_words(*sure, all) : text;
+  return sure ? text + apart_words(*sure, result.plans) : text;
 }
 
 std::string CompareReport::verdict() const {
