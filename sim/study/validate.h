@@ -10,6 +10,7 @@
 #include "sim/validation/compared/constant_fit.h"
 #include "sim/validation/compared/run_checks.h"
 #include "sim/validation/goodput/goodput_cases.h"
+#include "sim/validation/read_inputs.h"
 #include "sim/validation/training_runs.h"
 
 namespace headway::study {
@@ -78,13 +79,14 @@ struct RunsReport {
   std::vector<validation::RunPrediction> rows;
   bool fitted =
       false;  ///< the constants were fitted to these rows, so each source is left out once
+  validation::ReadInputs made_from = {};
 
   [[nodiscard]] RunsSummary summary() const;
 
   template <class V>
   void fields(V& v) const {
     const LeavingOut out = fitted ? leave_out(rows) : LeavingOut{};
-    v.part("version", HEADWAY_VERSION, "of the program");
+    made_from.fields(v);
     v.on_request(
         "verdict", std::optional(runs_verdict(rows, out)),
         "what it comes to: the errors of rows whose source the constants have not seen; of a "
@@ -98,9 +100,11 @@ struct RunsReport {
 /// `headway validate --anchor`
 struct AnchorReport {
   validation::Anchor anchor;
+  validation::ReadInputs made_from = {};
 
   template <class V>
   void fields(V& v) const {
+    made_from.fields(v);
     v.part("anchor", anchor.id, "the row that is matched");
     v.figure("gemm_factor", anchor.gemm_factor, "1",
              "factor on the speed of matrix products that makes the row exact", core::positive);
@@ -127,11 +131,13 @@ struct GoodputSummary {
 /// `headway validate --goodput`
 struct GoodputReport {
   std::vector<validation::GoodputPrediction> rows;
+  validation::ReadInputs made_from = {};
 
   [[nodiscard]] GoodputSummary summary() const;
 
   template <class V>
   void fields(V& v) const {
+    made_from.fields(v);
     v.part("rows", rows, "one a published case");
     v.part("summary", summary(), "Over the rows.");
   }
@@ -148,9 +154,11 @@ constexpr auto enum_words(Calibration) {
 struct CollectivesReport {
   std::vector<validation::CollectivePrediction> rows;
   Calibration calibration = Calibration::none;
+  validation::ReadInputs made_from = {};
 
   template <class V>
   void fields(V& v) const {
+    made_from.fields(v);
     v.part("calibration", calibration, "none, or by the system's other rows");
     v.part("rows", rows, "one a published timing");
     v.part("summary", validation::summarize(rows), "Over the rows.");

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
+#include <regex>
 
 #include "tests/apps/program.h"
 
@@ -57,6 +58,16 @@ TEST_F(ReportVerb, EveryVerbHasAPage) {
     EXPECT_EQ(outcome.code, 0) << verb << outcome.err;
     EXPECT_THAT(read("p.html"), HasSubstr("<table>")) << verb;
   }
+}
+
+// Equal digests, options and versions make equal pages: nothing is drawn for a step.
+TEST_F(ReportVerb, AComparisonSaysWhatItWasMadeFrom) {
+  ASSERT_EQ(run("validate --only dgxc-142 --quick --report p.html").code, 0);
+  const std::string digest = " [0-9a-f]{16}, ";
+  EXPECT_TRUE(std::regex_search(
+      read("p.html"), std::regex("training_runs.csv" + digest + "training_runs_unfitted.csv" +
+                                 digest + "layout_sweep.csv" + digest + "catalogue" + digest +
+                                 "nothing is drawn<br><code>headway validate --only dgxc-142")));
 }
 
 TEST_F(ReportVerb, WhatIsNoResultIsRefused) {

@@ -34,6 +34,40 @@ def finished() -> headway.Result:
     return headway.run(LARGE, pictures=True)
 
 
+@functools.cache
+def traces(small: Path, folder: Path) -> Path:
+    """Execution traces of all ranks of a step, whose replay takes seconds."""
+    headway.export("chakra", small, out=folder, ranks="0-15", force=True)
+    return folder
+
+
+@functools.cache
+def profile(file: Path) -> Path:
+    """What torch.profiler would write of two steps of one rank of `LARGE`."""
+    events = []
+    for step in range(3):
+        begin = 1e8 * step
+        mark = {"ph": "X", "cat": "user_annotation", "name": f"ProfilerStep#{step}"}
+        events.append({**mark, "ts": begin, "dur": 1e8})
+        kernel = {"ph": "X", "cat": "kernel", "args": {}, "name": "gemm"}
+        events.append({**kernel, "ts": begin + 10, "dur": 4e7})
+    info = {"rank": 3, "world_size": 16384}
+    file.write_text(json.dumps({"traceEvents": events, "distributedInfo": info}))
+    return file
+
+
+@functools.cache
+def samples(file: Path) -> Path:
+    """Measured matrix products, so many that to read and fit them takes a second."""
+    lines = ["# headway-samples 1", "# device: X", "kind,op,m,n,k,seconds"]
+    for i in range(100000):
+        m, n, k = 128 * (1 + i % 40), 128 * (1 + i // 40 % 40), 64 * (1 + i // 1600)
+        for op in ("forward", "weight_gradient"):
+            lines.append(f"gemm,{op},{m},{n},{k},{2 * m * n * k / 5e14 + 5e-6}")
+    file.write_text("\n".join(lines) + "\n")
+    return file
+
+
 Call = Callable[[Path, Path], object]
 CALLS: dict[str, Call] = {
     "run": lambda small, log: headway.run(small, set=TRIALS),
@@ -66,6 +100,21 @@ CALLS: dict[str, Call] = {
         "chakra", LARGE, out=log.with_suffix(".d"), ranks="0-255", force=True
     ),
     "topo": lambda small, log: headway.topo("roce-clos-llama-3", nodes=64, stress="dcqcn"),
+    "replay": lambda small, log: headway.replay(
+        traces(small, log.with_suffix(".traces")), cluster=small
+    ),
+    "compare_profiles": lambda small, log: headway.compare_profiles(
+        LARGE, profile(log.with_suffix(".json")), set=MANY
+    ),
+    "calibrate": lambda small, log: headway.calibrate(
+        "fit", samples(log.with_suffix(".csv")), gpu="h100-sxm"
+    ),
+}
+# Files that a call reads; to make them is not what is measured.
+MADE: dict[str, Call] = {
+    "replay": lambda small, log: traces(small, log.with_suffix(".traces")),
+    "compare_profiles": lambda small, log: profile(log.with_suffix(".json")),
+    "calibrate": lambda small, log: samples(log.with_suffix(".csv")),
 }
 
 
@@ -95,6 +144,7 @@ def main(name: str, small: str, log: str, *moments: str) -> None:
     # What runs the tests may have been started in the background, where Ctrl-C is ignored.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     finished()  # not what is measured
+    MADE.get(name, lambda small, log: None)(Path(small), Path(log))
     for moment in moments:
         print(
             json.dumps(struck(lambda: CALLS[name](Path(small), Path(log)), float(moment))),

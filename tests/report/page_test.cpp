@@ -1,5 +1,6 @@
 #include "sim/report/page/page.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <regex>
@@ -474,6 +475,22 @@ TEST(Page, IsSmallWithManyRowsToo) {
   const std::string page = page_of(result, std::string(905000, 'x'));
   EXPECT_LT(page.size(), 1500000U);
   EXPECT_THAT(page, HasSubstr("600 more rows are in the result's file."));
+}
+
+// A table and the catalogue are told apart by their digests; a case of goodput has a seed as well.
+TEST(Page, ComparisonsSayWhatTheyWereMadeFrom) {
+  for (const char* kind : {"", "-anchor", "-goodput", "-collectives", "-flow-model"}) {
+    Json result = specimen_result(fmt::format("headway.validate{}/1", kind));
+    result["inputs"] = {{{"name", "runs.csv"}, {"digest", "0123456789abcdef"}},
+                        {{"name", "catalogue"}, {"digest", "fedcba9876543210"}}};
+    result["seed"] = nullptr;
+    const std::string made_from = fmt::format(
+        ", headway {}, runs.csv 0123456789abcdef, catalogue fedcba9876543210", HEADWAY_VERSION);
+    result["version"] = HEADWAY_VERSION;
+    EXPECT_THAT(page_of(result), HasSubstr(made_from + ", nothing is drawn<br>")) << kind;
+    result["seed"] = 7;
+    EXPECT_THAT(page_of(result), HasSubstr(made_from + ", seed 7<br>")) << kind;
+  }
 }
 
 TEST(Page, WhatTheResultLacksIsNamed) {

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <iterator>
 #include <string>
+#include <utility>
 
 #include "sim/core/error.h"
 #include "sim/report/verbs/collective_rows_report.h"
@@ -23,14 +24,34 @@ namespace {
 
 using import::CsvTable;
 
-CsvTable table_at(const std::string& path) { return CsvTable(read_input(path), path); }
+/// A table, and what it was read from.
+struct ReadTable {
+  CsvTable rows;
+  validation::ReadInput input;
+};
+
+ReadTable table_at(const std::string& path) {
+  const std::string text = read_input(path);
+  return {CsvTable(text, path), validation::table_input(path, text)};
+}
 
 /// Published runs: one table of the user's, or the program's three.
 struct RunTable {
   CsvTable rows;
+  validation::ReadInput input;
   std::string mark;  ///< what is said of the rows of a further table (validation::marked)
 };
 using RunTables = std::vector<RunTable>;
+
+/// Nothing is drawn for a step.
+validation::ReadInputs inputs_of(const RunTables& tables) {
+  validation::ReadInputs inputs;
+  for (const RunTable& table : tables) {
+    inputs.list.push_back(table.input);
+  }
+  inputs.list.push_back(validation::catalogue_input(config_roots()));
+  return inputs;
+}
 
 /// Rows whose id begins with `only`.
 std::vector<std::size_t> chosen_rows(const CsvTable& table, const std::string& only) {
@@ -50,8 +71,8 @@ std::vector<validation::RunPrediction> predicted(const RunTables& tables,
   Progress progress(options);
   const auto catalogue = validation::load_catalogue(config_roots());
   std::vector<validation::ChosenRuns> chosen;
-  for (const auto& [table, mark] : tables) {
-    chosen.push_back({&table, chosen_rows(table, only)});
+  for (const RunTable& table : tables) {
+    chosen.push_back({&table.rows, chosen_rows(table.rows, only)});
   }
   progress.phase("predicting published runs");
   auto predictions = validation::predict_tables(
@@ -97,7 +118,7 @@ std::vector<OutFile> validate_anchor(const RunTables& tables,
   const auto anchor =
       validation::anchor_runs(table.rows, validation::load_catalogue(config_roots()), id);
   return in_form(
-      options, [&] { return report::anchor_json(anchor); },
+      options, [&] { return report::anchor_json(anchor, inputs_of(tables)); },
       [&] { return report::to_text(report::anchor_document(anchor)); },
       [&] { return report::anchor_document(anchor); });
 }
@@ -110,7 +131,7 @@ std::vector<OutFile> validate_runs(const RunTables& tables,
   // Of the user's own table, or of a part of ours, no constant was fitted.
   const bool own = tables.size() > 1 && only.empty();
   return in_form(
-      options, [&] { return report::validate_json(rows, own); },
+      options, [&] { return report::validate_json(rows, own, inputs_of(tables)); },
       [&] { return report::validate_csv(rows); },
       [&] { return report::validate_document(rows, own); });
 }
@@ -118,22 +139,24 @@ std::vector<OutFile> validate_runs(const RunTables& tables,
 std::vector<OutFile> validate_collectives(const std::string& path,
                                           bool calibrated,
                                           const CommonOptions& options) {
-  const auto table = table_at(path);
+  const auto [table, input] = table_at(path);
   const auto catalogue = validation::load_catalogue(config_roots());
   const auto rows = calibrated ? validation::predict_collectives_calibrated(table, catalogue)
                                : validation::predict_collectives(table, catalogue);
   const auto how = calibrated ? study::Calibration::leave_one_out : study::Calibration::none;
+  const validation::ReadInputs made_from{{input, validation::catalogue_input(config_roots())}, {}};
   return in_form(
-      options, [&] { return report::collective_rows_json(rows, how); },
+      options, [&] { return report::collective_rows_json(rows, how, made_from); },
       [&] { return report::collective_rows_csv(rows); },
       [&] { return report::collective_rows_document(rows, how); });
 }
 
 std::vector<OutFile> validate_goodput(const std::string& path, const CommonOptions& options) {
-  const auto table = table_at(path);
+  const auto [table, input] = table_at(path);
   const auto rows = validation::predict_goodput(table);
+  const validation::ReadInputs made_from{{input}, validation::kGoodputSeed};
   return in_form(
-      options, [&] { return report::goodput_json(rows); },
+      options, [&] { return report::goodput_json(rows, made_from); },
       [&] { return report::goodput_csv(rows); }, [&] { return report::goodput_document(rows); });
 }
 
@@ -146,11 +169,13 @@ std::vector<OutFile> validate_fluid(const std::string& only, const CommonOptions
 }
 
 /// A table of published runs that comes with the catalogue.
-CsvTable own_table(const std::string& name) {
+ReadTable own_table(const std::string& name) {
   for (const auto& root : config_roots()) {
     const auto file = root / "validation" / name;
     if (std::filesystem::exists(file)) {
-      return table_at(file.string());
+      ReadTable table = table_at(file.string());
+      table.input.name = name;  // wherever the catalogue lies
+      return table;
     }
   }
   throw core::Error(
@@ -161,11 +186,17 @@ CsvTable own_table(const std::string& name) {
 
 RunTables run_tables(const std::string& path) {
   if (!path.empty()) {
-    return {{table_at(path), ""}};
+    auto [rows, input] = table_at(path);
+    return {{std::move(rows), std::move(input), ""}};
   }
-  return {{own_table("training_runs.csv"), ""},
-          {own_table("training_runs_unfitted.csv"), validation::kNotFitted},
-          {own_table("layout_sweep.csv"), validation::kLayoutSweep}};
+  RunTables tables;
+  for (const auto& [name, mark] : {std::pair("training_runs.csv", ""),
+                                   std::pair("training_runs_unfitted.csv", validation::kNotFitted),
+                                   std::pair("layout_sweep.csv", validation::kLayoutSweep)}) {
+    auto [rows, input] = own_table(name);
+    tables.push_back({std::move(rows), std::move(input), mark});
+  }
+  return tables;
 }
 
 }  // namespace

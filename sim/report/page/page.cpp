@@ -110,6 +110,12 @@ class Section {
                             text_of(at({side, "seed"})));
       }
     }
+    for (const auto& input : at({"inputs"})) {
+      from += fmt::format(", {} {}", text_at(input, {"name"}), text_at(input, {"digest"}));
+    }
+    if (const Json& seed = at({"seed"}); at({"inputs"}).is_array()) {
+      from += seed.is_null() ? ", nothing is drawn" : ", seed " + text_of(seed);
+    }
     if (const std::string digest = text({"digest"}); !digest.empty()) {
       from += fmt::format(", scenario and points {}", digest);  // of a sweep
     }

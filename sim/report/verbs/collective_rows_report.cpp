@@ -62,9 +62,11 @@ Table systems_table(const std::vector<CollectivePrediction>& rows) {
 }  // namespace
 
 std::string collective_rows_json(const std::vector<CollectivePrediction>& rows,
-                                 study::Calibration calibration) {
-  return dump(result_object("headway.validate-collectives/1",
-                            core::figures_of(study::CollectivesReport{rows, calibration})));
+                                 study::Calibration calibration,
+                                 const validation::ReadInputs& made_from) {
+  return dump(
+      result_object("headway.validate-collectives/1",
+                    core::figures_of(study::CollectivesReport{rows, calibration, made_from})));
 }
 
 std::string collective_rows_csv(const std::vector<CollectivePrediction>& rows) {

@@ -11,7 +11,8 @@ namespace headway::report {
 
 /// One JSON object; configs/schema/headway.validate-collectives-1.json has its keys.
 std::string collective_rows_json(const std::vector<validation::CollectivePrediction>& rows,
-                                 study::Calibration calibration = study::Calibration::none);
+                                 study::Calibration calibration = study::Calibration::none,
+                                 const validation::ReadInputs& made_from = {});
 /// One line a row.
 std::string collective_rows_csv(const std::vector<validation::CollectivePrediction>& rows);
 /// Every row, the summary of each system, and the sentence that matters.

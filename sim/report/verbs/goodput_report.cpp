@@ -77,9 +77,10 @@ Table skipped_table(const std::vector<GoodputPrediction>& rows) {
 
 }  // namespace
 
-std::string goodput_json(const std::vector<GoodputPrediction>& rows) {
-  return dump(
-      result_object("headway.validate-goodput/1", core::figures_of(study::GoodputReport{rows})));
+std::string goodput_json(const std::vector<GoodputPrediction>& rows,
+                         const validation::ReadInputs& made_from) {
+  return dump(result_object("headway.validate-goodput/1",
+                            core::figures_of(study::GoodputReport{rows, made_from})));
 }
 
 std::string goodput_csv(const std::vector<GoodputPrediction>& rows) {

@@ -191,14 +191,16 @@ void add_summaries(const std::vector<RunPrediction>& rows,
 
 }  // namespace
 
-std::string validate_json(const std::vector<RunPrediction>& rows, bool fitted) {
-  return dump(
-      result_object("headway.validate/1", core::figures_of(study::RunsReport{rows, fitted})));
+std::string validate_json(const std::vector<RunPrediction>& rows,
+                          bool fitted,
+                          const validation::ReadInputs& made_from) {
+  return dump(result_object("headway.validate/1",
+                            core::figures_of(study::RunsReport{rows, fitted, made_from})));
 }
 
-std::string anchor_json(const validation::Anchor& anchor) {
-  return dump(
-      result_object("headway.validate-anchor/1", core::figures_of(study::AnchorReport{anchor})));
+std::string anchor_json(const validation::Anchor& anchor, const validation::ReadInputs& made_from) {
+  return dump(result_object("headway.validate-anchor/1",
+                            core::figures_of(study::AnchorReport{anchor, made_from})));
 }
 
 Document anchor_document(const validation::Anchor& anchor) {

@@ -23,6 +23,7 @@ namespace {
 using core::CollectiveKind;
 using core::GpuId;
 
+constexpr std::uint64_t kSeed = 1;
 constexpr std::uint32_t kMostGpus = 64;
 constexpr std::uint32_t kIncast = 16;
 constexpr std::array kSizes{64_KiB, 1_MiB, 4_MiB};
@@ -50,7 +51,7 @@ std::vector<GpuId> spread(const network::Fabric& fabric) {
 /// Everybody's turn in a random order that leaves nobody at home: the next in a shuffled circle.
 std::vector<Shot> permutation(const std::vector<GpuId>& members) {
   std::vector<GpuId> circle = members;
-  const core::RandomStream stream(1, "stress permutation");
+  const core::RandomStream stream(kSeed, "stress permutation");
   for (std::size_t i = circle.size() - 1; i > 0; --i) {
     std::swap(circle[i], circle[stream.index(i, 0, i + 1)]);
   }
@@ -297,7 +298,7 @@ std::string flow_model_sentence(const FlowModelReport& report) {
 FlowModelReport validate_flow_model(const std::string& only, const config::LoadOptions& options) {
   // Two groups of leaves of the usual 32 nodes each.
   const MachineOptions how{64, "", ""};
-  FlowModelReport report;
+  FlowModelReport report{{}, {{validation::catalogue_input(options.roots)}, kSeed}};
   for (const auto& entry : config::list_entries("fabrics", options.roots)) {
     if (entry.name.rfind(only, 0) != 0) {
       continue;

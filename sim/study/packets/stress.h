@@ -11,6 +11,7 @@
 #include "sim/core/result_fields.h"
 #include "sim/study/machine.h"
 #include "sim/study/packets/packets.h"
+#include "sim/validation/read_inputs.h"
 
 namespace headway::study {
 
@@ -97,6 +98,7 @@ StressReport stress(const Machine& machine,
 /// The fluid model against packets on every fabric of the catalogue.
 struct FlowModelReport {
   std::vector<StressReport> fabrics;
+  validation::ReadInputs made_from = {};
 
   template <class V>
   void fields(V& v) const;
@@ -106,7 +108,7 @@ std::string flow_model_sentence(const FlowModelReport& report);
 
 template <class V>
 void FlowModelReport::fields(V& v) const {
-  v.part("version", HEADWAY_VERSION, "of the program");
+  made_from.fields(v);
   v.part("fabrics", fabrics, "each as `headway topo --stress` has it");
   v.part("limit", flow_model_sentence(*this), "one sentence: what it comes to");
 }

@@ -15,8 +15,6 @@ namespace headway::validation {
 
 namespace {
 
-constexpr std::uint64_t kSeedOfBroken = 1;
-
 /// A cell that such a case must fill.
 double needed(const import::CsvTable& table,
               std::size_t row,
@@ -52,7 +50,7 @@ std::vector<int> drawn_losses(const BrokenGpus& given,
                               const std::string& name,
                               std::uint32_t trial) {
   const int n = given.group.ranks;
-  const core::RandomStream stream(kSeedOfBroken, name + " broken", trial);
+  const core::RandomStream stream(kGoodputSeed, name + " broken", trial);
   std::vector<int> lost(static_cast<std::size_t>(given.gpus / n));
   for (std::size_t domain = 0; domain < lost.size(); ++domain) {
     double chance = 1;

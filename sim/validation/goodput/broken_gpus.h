@@ -11,6 +11,9 @@
 
 namespace headway::validation {
 
+/// Of all draws for cases of goodput.
+inline constexpr std::uint64_t kGoodputSeed = 1;
+
 /// A job with so many of its GPUs broken at any time, a tensor group in each NVLink domain.
 struct BrokenGpus {
   std::int64_t gpus = 1;

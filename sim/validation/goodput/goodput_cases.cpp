@@ -30,7 +30,6 @@ const Seconds kWall = 30_days;
 /// table 8) to BLOOM (bigscience chronicles, 2022).
 constexpr double kShortestStall = 0.59;
 constexpr double kLongestStall = 40;
-constexpr std::uint64_t kSeed = 1;
 
 std::optional<Seconds> seconds_at(const import::CsvTable& table,
                                   std::size_t row,
@@ -60,7 +59,7 @@ std::optional<double> share_at(const import::CsvTable& table, std::size_t row, c
 }
 
 Seconds drawn_stall(const GoodputCase& given, std::uint32_t trial) {
-  const double u = core::RandomStream(kSeed, given.id + " stall", trial).uniform(0);
+  const double u = core::RandomStream(kGoodputSeed, given.id + " stall", trial).uniform(0);
   const double span = core::portable_log(kLongestStall / kShortestStall);
   return Seconds(kShortestStall * core::portable_exp(u * span));
 }
@@ -346,7 +345,7 @@ campaign::JobModel goodput_job(const GoodputCase& given, std::uint32_t trial) {
   // The sources state one time from failure to running again; nothing fails in it.
   job.recovery = campaign::JobRecovery::at_once();
   job.recovery.detection = *given.downtime;
-  job.seed = kSeed;
+  job.seed = kGoodputSeed;
   if (given.fleet) {
     set_fleet(given, job);
     return job;
