@@ -53,7 +53,7 @@ TEST_F(SweepVerb, HasAPageOnAnyRoad) {
   ASSERT_EQ(run("sweep s.yaml --report a.html").code, 0);
   const std::string page = read("a.html");
   EXPECT_THAT(page, HasSubstr("<h1>Small</h1>"));
-  EXPECT_THAT(page, HasSubstr("tokens a second at the points of the sweep"));
+  EXPECT_THAT(page, HasSubstr("Every point of the sweep: tokens a second"));
   ASSERT_EQ(run("sweep s.yaml --keep kept --report b.html").code, 0);
   ASSERT_EQ(run("collect kept --report c.html").code, 0);
   const auto rest = [](const std::string& text) { return text.substr(text.find("</code>")); };

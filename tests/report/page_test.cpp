@@ -108,7 +108,15 @@ TEST(Page, WithoutTheLibraryTablesStandForChartsAndThePageSaysSo) {
   EXPECT_THAT(with, HasSubstr("window.library = 1;"));
   EXPECT_THAT(with, Not(HasSubstr("has no chart library")));
   EXPECT_THAT(without, HasSubstr("has no chart library"));
-  EXPECT_THAT(without, HasSubstr("The same as a table"));
+  EXPECT_THAT(without, HasSubstr("<details open=\"\"><summary>The same as a table"));
+  EXPECT_THAT(without, Not(HasSubstr("<details><summary>The same as a table")));
+  EXPECT_THAT(with, Not(HasSubstr("<details open=\"\"><summary>The same as a table")));
+}
+
+// A column of numbers is 8 rem wide, and a name of 30 letters that does not break covers the next.
+TEST(Page, LongHeadingsBreakBehindTheirParts) {
+  EXPECT_THAT(page_of(specimen_result("headway.validate/1")),
+              HasSubstr(">predicted_<wbr>tokens_<wbr>per_<wbr>s_<wbr>per_<wbr>gpu</th>"));
 }
 
 TEST(Page, EveryChartIsVegaLiteWithItsData) {
@@ -252,6 +260,20 @@ TEST(Page, TheWaterfallEndsAtTheStep) {
   EXPECT_EQ(values[2]["end"], 4.0);
 }
 
+// Not by their keys: "gpus usd".
+TEST(Page, PartsOfABillAreCalledAsInTheTable) {
+  Json result = full_result();
+  result["cost"] = specimen_result("headway.run/1")["cost"];
+  result["cost"]["gpus_usd"] = 3.0;
+  result["cost"]["storage_usd"] = 1.0;
+  const Json rows = values_of(result, "cost");
+  ASSERT_GE(rows.size(), 2U);
+  EXPECT_EQ(rows[0]["what"], "GPUs");
+  for (const Json& row : rows) {
+    EXPECT_THAT(row["what"].get<std::string>(), Not(HasSubstr("usd")));
+  }
+}
+
 std::vector<std::string> ids_of(const Json& json) {
   std::vector<std::string> all;
   for (const auto& chart : charts_of({json, "r.json"})) {
@@ -288,10 +310,11 @@ TEST(Page, PartsOfAComparisonSayTheirDifferenceAndShare) {
   ASSERT_GE(charts.size(), 2U);
   const Json& sides = charts[0].specification;
   EXPECT_EQ(sides["data"]["values"][0]["label"], "step: -50.0 % (2.00 s to 1.00 s)");
-  // Twice and half are as far from 1.
+  // Twice and half are as far from 1; where nothing is more on B its side is not left blank.
   const Json& x = sides["layer"][0]["encoding"]["x"]["scale"];
   EXPECT_EQ(x["type"], "log");
-  EXPECT_DOUBLE_EQ(x["domain"][0].get<double>() * x["domain"][1].get<double>(), 1);
+  EXPECT_DOUBLE_EQ(x["domain"][0].get<double>(), 0.5);
+  EXPECT_DOUBLE_EQ(x["domain"][1].get<double>(), 1.01);
   EXPECT_EQ(change_text(1 - 1e-9), "0.0 %") << "nothing has a sign";
   EXPECT_EQ(charts[1].id, "step_parts");
   const Json& rows = charts[1].specification["data"]["values"];
@@ -326,6 +349,11 @@ TEST(Page, PlansOfTheFrontHaveTheirNumbersAndABrush) {
   EXPECT_EQ(points[1]["point"], 2);
   EXPECT_EQ(points[1]["front"], "not in the table");
   EXPECT_EQ(chart.specification["params"][0]["select"], "interval");
+  // What is on the front is drawn last, and has a colour of its own; others do not cover it.
+  EXPECT_EQ(chart.specification["encoding"]["order"]["sort"], "ascending");
+  const Json& words = chart.specification["encoding"]["color"]["scale"]["domain"];
+  EXPECT_EQ(words, Json({"behind it", "not in the table"})) << "only what there is";
+  EXPECT_LT(std::string("not in the table"), std::string("on it"));
   EXPECT_THAT(page_of(plan), HasSubstr("<div data-list=\"plans\">"));
   EXPECT_THAT(page_of(plan), testing::ContainsRegex("<th[^>]*>plan</th>"));
 }

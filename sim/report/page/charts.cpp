@@ -60,6 +60,22 @@ Json simulated_layouts(const Json& result) {
   return points;
 }
 
+/// The front stands out from what is behind it, on paper of both colours; only what there is has a
+/// place in the legend.
+Json front_colours(const Json& points) {
+  Json words = Json::array();
+  Json colours = Json::array();
+  for (const auto& [word, colour] : {std::pair("on it", "#e45756"), std::pair("behind it", "#4c78a8"),
+                                     std::pair("not in the table", "#9aa5b1")}) {
+    const auto has = [&word = word](const Json& point) { return point["front"] == word; };
+    if (std::any_of(points.begin(), points.end(), has)) {
+      words.push_back(word);
+      colours.push_back(colour);
+    }
+  }
+  return {{"scale", {{"domain", words}, {"range", colours}}}};
+}
+
 /// Step time of each plan, and what every layout costs in days and dollars.
 void add_plan(const Json& result, std::vector<Chart>& charts) {
   Json values = Json::array();
@@ -75,11 +91,13 @@ void add_plan(const Json& result, std::vector<Chart>& charts) {
   // The page's script ties the brush to the plans' table: `chosen` has the points inside it.
   spec["params"] = Json::array(
       {{{"name", "brush"}, {"select", "interval"}}, {{"name", "chosen"}, {"value", nullptr}}});
-  const Json apart = {{"scale", {{"zero", false}}}};
+  const Json apart = {{"scale", {{"zero", false}, {"padding", 8}}}};  // whole points at the edge
   spec["encoding"] = {
       {"x", axis("days", "quantitative", "days, median", apart)},
       {"y", axis("dollars", "quantitative", "USD, median", apart)},
-      {"color", axis("front", "nominal", front_of(result))},
+      {"color", axis("front", "nominal", front_of(result), front_colours(spec["data"]["values"]))},
+      // By the alphabet the front comes last, on top of all others.
+      {"order", {{"field", "front"}, {"type", "nominal"}, {"sort", "ascending"}}},
       {"opacity",
        {{"condition", {{"test", "!chosen || indexof(chosen, datum.point) >= 0"}, {"value", 1}}},
         {"value", 0.15}}},
@@ -140,11 +158,14 @@ Json row_of(const std::string& what, double value, bool more, const std::string&
           {"side", more ? "more on B" : "less on B"}};
 }
 
-/// What B changes of every figure of A: ratios, so that twice and half are as far from 1.
+/// What B changes of every figure of A: ratios, so that twice and half are as far from 1. The axis
+/// goes as far as the bars, to each side.
 void add_sides(const Json& result, std::vector<Chart>& charts) {
   constexpr double kShown = 0.0005;  // what does not round to 0.0 %
   Json values = Json::array();
-  double furthest = 0;
+  constexpr double kNearest = 1.01;  // of a scale on which nothing differs
+  double least = 1 / kNearest;
+  double most = kNearest;
   for (const auto& [key, value] : at(result, {"a", "figures"}).items()) {
     const auto ratio = ratio_of_sides(result, key.c_str());
     if (ratio && *ratio > 0 && std::abs(*ratio - 1) >= kShown) {
@@ -152,14 +173,13 @@ void add_sides(const Json& result, std::vector<Chart>& charts) {
           figure_name(key), *ratio, *ratio > 1,
           fmt::format("{} ({} to {})", change_text(*ratio), side_text(result, "a", key.c_str()),
                       side_text(result, "b", key.c_str()))));
-      furthest = std::max(furthest, std::abs(std::log(*ratio)));
+      least = std::min(least, *ratio);
+      most = std::max(most, *ratio);
     }
   }
-  constexpr double kNearest = 1.01;  // of a scale on which nothing differs
-  const double end = std::max(std::exp(furthest), kNearest);
   add(charts, "sides", "What B changes of A",
       two_sided(values, "B / A, logarithmic", 1,
-                {{"type", "log"}, {"domain", {1 / end, end}}, {"nice", false}}));
+                {{"type", "log"}, {"domain", {least, most}}, {"nice", false}}));
 }
 
 /// Which parts of a whole differ, in its own unit and as a share of the whole of A.
@@ -220,8 +240,9 @@ void add_validation(const Json& result, std::vector<Chart>& charts) {
       {"mark", {{"type", "rule"}, {"opacity", 0.35}}},
       {"encoding",
        {{"x", x}, {"y", axis("low", "quantitative", "", log)}, {"y2", {{"field", "high"}}}}}};
+  constexpr std::size_t kFew = 100;  // points that do not cover one another
   const Json points = {
-      {"mark", {{"type", "point"}, {"filled", true}, {"size", 18}}},
+      {"mark", {{"type", "point"}, {"filled", true}, {"size", values.size() < kFew ? 50 : 18}}},
       {"encoding",
        {{"x", x},
         {"y", y},
@@ -233,7 +254,7 @@ void add_validation(const Json& result, std::vector<Chart>& charts) {
   spec["height"] = 420;
   spec["layer"] = Json::array({equal, intervals, points});
   add(charts, "validation",
-      "Published runs, their predictions and 90 % intervals; the dashed line is equal", spec);
+      "Published runs, their predictions and 90 % intervals; on the dashed line both are equal", spec);
 }
 
 }  // namespace

@@ -73,10 +73,27 @@ std::string embedded_json(const Json& json, const std::string& id, const std::st
   return element("script", safe, {{"type", "application/json"}, {"id", id}, {"class", css_class}});
 }
 
+namespace {
+
+/// A heading that may be broken behind each part of its name, as in "predicted_tokens_per_s_per_gpu":
+/// columns of numbers are narrow, and what is wider lies over its neighbour.
+std::string breakable(const std::string& heading) {
+  std::string html;
+  for (const char c : escaped(heading)) {
+    html += c;
+    if (c == '_' || c == '.') {
+      html += "<wbr>";
+    }
+  }
+  return html;
+}
+
+}  // namespace
+
 std::string html_table(const Table& table) {
   std::string head;
   for (const auto& column : table.columns) {
-    head += element("th", escaped(column.heading),
+    head += element("th", breakable(column.heading),
                     {{"scope", "col"}, {"class", column.numeric ? "number" : "text"}});
   }
   std::string rows;

@@ -49,8 +49,12 @@ void flatten(const Json& value,
 class Section {
  public:
   /// @param command  that prints the result again; empty: not shown
-  Section(const ReadResult& result, std::string command, std::size_t number)
-      : result_(result), command_(std::move(command)), id_(fmt::format("result-{}", number)) {}
+  /// @param drawn    charts are; else their tables are seen at once
+  Section(const ReadResult& result, std::string command, std::size_t number, bool drawn = true)
+      : result_(result),
+        command_(std::move(command)),
+        id_(fmt::format("result-{}", number)),
+        drawn_(drawn) {}
 
   [[nodiscard]] std::string html() const {
     return element("section",
@@ -188,7 +192,7 @@ class Section {
               element("div", "",
                       {{"class", "chart"}, {"id", "chart-" + id}, {"data-title", chart.title}}) +
               embedded_json(chart.specification, id, "specification") +
-              folded("The same as a table", data_table(chart)));
+              folded("The same as a table", data_table(chart), !drawn_));
     }
     return html + (charts.empty() ? "" : element("div", charts, {{"class", "charts"}}));
   }
@@ -338,6 +342,7 @@ class Section {
   const ReadResult& result_;
   std::string command_;
   std::string id_;
+  bool drawn_;
 };
 
 }  // namespace
@@ -346,7 +351,7 @@ std::string report_page(const std::vector<PageResult>& results, const std::strin
   std::string body;
   std::string title;
   for (std::size_t r = 0; r < results.size(); ++r) {
-    const Section section(results[r].result, results[r].command, r);
+    const Section section(results[r].result, results[r].command, r, !charts.empty());
     body += section.html();
     title += (title.empty() ? "" : "; ") + section.name();
   }

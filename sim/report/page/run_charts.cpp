@@ -12,6 +12,7 @@
 #include "sim/campaign/result.h"
 #include "sim/core/units.h"
 #include "sim/report/page/chart_parts.h"
+#include "sim/study/words.h"
 
 namespace headway::report {
 
@@ -467,9 +468,9 @@ void add_campaign(const Json& result, std::vector<Chart>& charts) {
   }
   add(charts, "interruptions", "Interruptions by cause", bars(causes, "interruptions, mean"));
   Json items = Json::object();
-  for (const char* item :
-       {"gpus_usd", "spares_usd", "storage_usd", "electricity_usd", "bring_up_usd"}) {
-    items[item] = at(result, {"cost", item});
+  for (const study::BillPart& part : study::kBillParts) {
+    const std::string item(part.path.substr(part.path.rfind('.') + 1));
+    items[std::string(part.words)] = at(result, {"cost", item.c_str()});
   }
   add(charts, "cost", "Cost of the mean run by item", waterfall(items, 1, "USD"));
   add(charts, "interval", "ETTR against the time between checkpoints; the dashed line is the job's",

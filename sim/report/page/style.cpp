@@ -19,7 +19,7 @@ p { margin: 0.4em 0; } .soft { color: var(--soft); font-size: 0.85rem; }
   padding: 0; list-style: none; }
 .tiles li { background: var(--tile); border: 1px solid var(--line); border-radius: 6px; padding: 0.6rem; }
 .tiles b { display: block; font-size: 1.25rem; } .tiles span { color: var(--soft); font-size: 0.85rem; }
-.charts { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(26rem, 100%), 1fr)); gap: 1rem; }
+.charts { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(26rem, 100%), 1fr)); gap: 1rem; margin-top: 1rem; }
 figure { margin: 0; min-width: 0; } figcaption { font-weight: 600; margin-bottom: 0.3rem; }
 .chart { width: 100%; min-height: 60px; } .chart svg { max-width: 100%; }
 .table { overflow-x: auto; margin: 0.5rem 0; } .table:focus-visible { outline: 2px solid var(--accent); }

@@ -103,7 +103,7 @@ void add_sweep(const Json& result, std::vector<Chart>& charts) {
   if (axes.size() > 1) {
     spec["encoding"]["color"] = nominal(axes, 1);
   }
-  add(charts, "sweep", figure_name(best) + " at the points of the sweep", spec);
+  add(charts, "sweep", "Every point of the sweep: " + figure_name(best), spec);
 }
 
 }  // namespace headway::report
