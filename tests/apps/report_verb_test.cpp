@@ -197,6 +197,27 @@ TEST_F(Suggestions, AGpuThatNobodyMeasuredSaysSo) {
   EXPECT_THAT(wide.out, HasSubstr("a domain of 144 GPUs is larger than any"));
 }
 
+TEST_F(Suggestions, OtherWordsAndMappings) {
+  write_small("s.yaml");
+  EXPECT_THAT(run("run s.yaml --set parallelism.sharding=fsdp").err,
+              HasSubstr("sharding 'fsdp' is unknown; did you mean 'zero3'?"));
+  EXPECT_THAT(run("run s.yaml --set 'training.documents=[8192]'").err,
+              HasSubstr("must be a mapping, as {tokens: 8192}, not '8192'"));
+  EXPECT_THAT(run("run s.yaml --set model=llama-3.1-8b").err,
+              HasSubstr("model must be a mapping, as {use: llama-3.1-8b}"));
+}
+
+// A section that was asked for and is not there says so, and what it takes.
+TEST_F(Suggestions, SectionsThatAreNotThere) {
+  write_small("s.yaml");
+  EXPECT_THAT(run("run s.yaml --show cost").out,
+              HasSubstr("No cost here: the scenario has no run.until."));
+  EXPECT_THAT(run("run s.yaml --show cost --set run.until.steps=10").out,
+              HasSubstr("No cost here: the scenario has no run.prices (headway catalog list"));
+  EXPECT_THAT(run("run s.yaml --show memory").out, testing::Not(HasSubstr("here")));
+  EXPECT_THAT(run("--help").out, HasSubstr("models: init --model hf:"));
+}
+
 TEST_F(Suggestions, ATableAloneHasOneHeadingInMarkdown) {
   EXPECT_THAT(run("catalog list gpus --format md").out,
               testing::StartsWith("# Entries of 'gpus'; 'headway catalog show gpus NAME' has all "
