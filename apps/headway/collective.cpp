@@ -113,6 +113,12 @@ int run_collective(int argc, char** argv) {
   app.add_option("--nodes", given.how.nodes, "Nodes, where FILE is a fabric or a node")
       ->transform(whole_number(1))
       ->option_text("N");
+  app.add_option("--node", given.how.node, "Node entry, where FILE is a fabric")
+      ->check(utf8_text())
+      ->option_text("ENTRY");
+  app.add_option("--fabric", given.how.fabric, "Fabric entry, where FILE is a node")
+      ->check(utf8_text())
+      ->option_text("ENTRY");
   auto* first = app.add_option("-b", given.first, "Smallest message")->option_text("SIZE [8]");
   auto* last = app.add_option("-e", given.last, "Largest message")->option_text("SIZE [16G]");
   app.add_option("-f", given.factor, "From one size to the next")

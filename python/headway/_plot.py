@@ -127,12 +127,16 @@ class Plots:
         self._charts = {chart["id"]: chart for chart in json.loads(text)}
 
     def __call__(self, name: str) -> Chart:
+        return self._chart(name, repr(name))
+
+    def _chart(self, name: str, asked: str) -> Chart:
+        """The chart of a name; where there is none the error says what was asked for."""
         if name in self._charts:
             return Chart(self._charts[name]["title"], self._charts[name]["specification"])
         known = ", ".join(self._charts) or "none"
         if any(name in names for names in VERBS.values()):
             why = why_not(name, json.loads(self._json))
-            raise ValueError(f"this result has no chart {name!r}: {why}; it has {known}")
+            raise ValueError(f"this result has no chart {asked}: {why}; it has {known}")
         raise ValueError(f"there is no chart {name!r}; this result has {known}")
 
     def __iter__(self) -> Iterator[str]:
@@ -172,9 +176,10 @@ class Plots:
         Raises
         ------
         ValueError
-            If the chart has no such stage.
+            If the result has no pictures, or the chart no such stage.
         """
-        chart = self("kinds")
+        peaks = ", only that of the peaks, plot('memory')" if "memory" in self._charts else ""
+        chart = self._chart("kinds", f"'memory' over the step{peaks}")
         values = chart.specification["data"]["values"]
         known = list(dict.fromkeys(row["stage"] for row in values))
         if stage is None or [stage] == known:
@@ -194,11 +199,11 @@ class Plots:
 
     def pareto(self) -> Chart:
         """Days and dollars of each plan, and which are on the front."""
-        return self("front")
+        return self._chart("front", "'pareto'")
 
     def ettr(self) -> Chart:
         """ETTR against the time between checkpoints."""
-        return self("interval")
+        return self._chart("interval", "'ettr'")
 
     def breakdown(self) -> Chart:
         """Where the step goes."""

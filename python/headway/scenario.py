@@ -3021,6 +3021,9 @@ class PriceSpec:
     ----------
     name
         Name printed in reports. (required)
+    gpu
+        GPU that `gpu_hour` is a price of: words of its name, as `H100`; bills of another GPU
+        are warned of. Empty: of any. (default )
     gpu_hour
         One GPU, with its share of node and network, as `2.75 USD/h`. (required)
     storage
@@ -3046,6 +3049,7 @@ class PriceSpec:
     """
 
     name: str = NOT_GIVEN
+    gpu: str = NOT_GIVEN
     gpu_hour: str = NOT_GIVEN
     storage: str = NOT_GIVEN
     storage_tiers: Sequence[StorageTierSpec] = NOT_GIVEN

@@ -1,5 +1,6 @@
 #include "sim/config/reader.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -122,7 +123,7 @@ std::optional<std::int64_t> Reader::word(const Slot& slot, const SpecType& type)
     known.emplace_back(type.words[i]);
     list += (i == 0 ? "" : ", ") + known.back();
   }
-  if (const auto near = core::did_you_mean(slot.node.text, known)) {
+  if (const auto near = word_suggestion(slot.node.text, known)) {
     wrong(slot, fmt::format("'{}' is unknown; did you mean '{}'?", slot.node.text, *near));
   } else {
     wrong(slot, fmt::format("'{}' is unknown; write one of: {}", slot.node.text, list));
@@ -276,9 +277,30 @@ void Reader::member(const Field& field,
   value({entry.value, place, path, field.name, field.range}, *field.type, field.in(record));
 }
 
+namespace {
+
+/// ", as {use: NAME}" or ", as {tokens: 8192}": what somebody meant who wrote a value alone. Empty
+/// where that is not one key.
+std::string mapping_of(const Node& node, const SpecType& type) {
+  constexpr std::size_t kLongest = 60;
+  if (!node.is_scalar() || node.text.size() > kLongest) {
+    return "";
+  }
+  if (!type.catalogue.empty()) {
+    return fmt::format(", as {{use: {}}}", node.text);
+  }
+  const auto required = [](const Field& field) { return field.required; };
+  const auto first = std::find_if(type.fields.begin(), type.fields.end(), required);
+  return std::count_if(type.fields.begin(), type.fields.end(), required) == 1
+             ? fmt::format(", as {{{}: {}}}", first->name, node.text)
+             : "";
+}
+
+}  // namespace
+
 void Reader::record(const Slot& slot, const SpecType& type, void* target) {
   if (!slot.node.is_mapping()) {
-    must_be(slot, "a mapping");
+    must_be(slot, "a mapping" + mapping_of(slot.node, type));
     return;
   }
   for (const Entry& entry : slot.node.entries) {

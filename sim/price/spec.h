@@ -35,6 +35,7 @@ struct StorageTierSpec {
 struct PriceSpec {
   static constexpr const char* kCatalogue = "prices";
   std::string name;
+  std::string gpu;
   core::DollarsPerSecond gpu_hour;
   core::DollarsPerByteSecond storage{0};
   std::vector<StorageTierSpec> storage_tiers;
@@ -48,6 +49,9 @@ struct PriceSpec {
   template <class V>
   void fields(V& v) {
     v.required("name", name, "Name printed in reports.");
+    v.optional("gpu", gpu,
+               "GPU that `gpu_hour` is a price of: words of its name, as `H100`; bills of another "
+               "GPU are warned of. Empty: of any.");
     v.required("gpu_hour", gpu_hour,
                "One GPU, with its share of node and network, as `2.75 USD/h`.", hour_range);
     v.optional("storage", storage, "Checkpoint storage, as `30 USD/TB/month`.", keeping_range);

@@ -155,6 +155,9 @@ void check_sites(const Machine& machine, const CollectiveRequest& request) {
 /// unequal parts of them
 void check_members(const Machine& machine, const CollectiveRequest& request) {
   const std::int64_t there = std::int64_t{machine.cluster.nodes} * machine.cluster.node.gpus;
+  if (request.gpus < 2) {
+    throw core::Error("one GPU has none to exchange with; ask for 2 or more (--gpus)");
+  }
   if (request.gpus > there) {
     throw core::Error(fmt::format("{} GPUs are asked for and the machine '{}' has {}", request.gpus,
                                   machine.name, there));

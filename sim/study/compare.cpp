@@ -9,6 +9,7 @@
 #include "sim/study/predict.h"
 #include "sim/study/words.h"
 #include "sim/training/check.h"
+#include "sim/training/price_warning.h"
 #include "sim/training/step/step.h"
 
 namespace headway::study {
@@ -230,6 +231,11 @@ CompareReport compare(const config::LoadedScenario& a,
   report.step_simulations = driver.step_simulations();
   warn(report.a, report.name_a, report);
   warn(report.b, report.name_b, report);
+  for (const auto* side : {&a, &b}) {
+    for (const std::string& text : training::price_warnings(side->scenario)) {
+      report.warnings.push_back(side->scenario.name + ": " + text);
+    }
+  }
   return report;
 }
 

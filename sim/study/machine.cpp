@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "sim/core/error.h"
+#include "sim/core/shown_text.h"
 #include "sim/training/check.h"
 #include "sim/training/unequal/check_unequal.h"
 
@@ -60,6 +61,25 @@ Spec load_named(const std::string& name, const config::LoadOptions& options) {
   return config::load_entry<Spec>(*path, plain).spec;
 }
 
+/// Refuses changes of what a file of this kind has no part of, which an option names.
+/// @param part  "fabric"
+void refuse_changes_of(const char* part,
+                       const char* kind,
+                       const fs::path& path,
+                       const config::LoadOptions& options) {
+  for (const std::string& change : options.set) {
+    const std::string key = change.substr(0, change.find('='));
+    for (const std::string& start : {std::string(part), std::string("cluster.") + part}) {
+      if (key == start || key.starts_with(start + ".")) {
+        throw core::Error(fmt::format(
+            "argument --set {}: {} is a {} and has no {}; name one of the catalogue with --{} "
+            "ENTRY, or let FILE be a cluster or a scenario, which have both",
+            core::shortened(change), path.stem().string(), kind, part, part));
+      }
+    }
+  }
+}
+
 Machine from_scenario(const fs::path& path, const config::LoadOptions& options) {
   const auto loaded = config::load_scenario(path, options);
   training::refuse_unequal(training::check(loaded.scenario, loaded.marks),
@@ -71,6 +91,7 @@ Machine from_scenario(const fs::path& path, const config::LoadOptions& options) 
 Machine from_fabric(const fs::path& path,
                     const MachineOptions& how,
                     const config::LoadOptions& options) {
+  refuse_changes_of("node", "fabric", path, options);
   Machine machine;
   machine.cluster.fabric = config::load_entry<network::FabricSpec>(path, options).spec;
   machine.cluster.node =
@@ -103,6 +124,7 @@ network::FabricSpec fabric_of(const training::NodeSpec& node) {
 Machine from_node(const fs::path& path,
                   const MachineOptions& how,
                   const config::LoadOptions& options) {
+  refuse_changes_of("fabric", "node", path, options);
   Machine machine;
   machine.cluster.node = config::load_entry<training::NodeSpec>(path, options).spec;
   machine.cluster.nodes = how.nodes == 0 ? 1 : how.nodes;

@@ -1,5 +1,6 @@
 #include "sim/study/plan.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <oneapi/tbb/info.h>
 
@@ -10,6 +11,7 @@
 #include "sim/study/stopwatch.h"
 #include "sim/training/check.h"
 #include "sim/training/power/power_fit.h"
+#include "sim/training/price_warning.h"
 
 namespace headway::study {
 
@@ -91,6 +93,21 @@ std::vector<PlannedRun> PlanReport::plans() const {
     run.name = plan_words(run, out);
   }
   return out;
+}
+
+std::vector<std::string> PlanReport::warnings() const {
+  std::vector<std::string> all = training::price_warnings(scenario);
+  if (!machines.empty()) {
+    all.clear();
+  }
+  for (const PlannedMachine& machine : machines) {
+    for (const std::string& text : training::price_warnings(machine.scenario)) {
+      if (std::find(all.begin(), all.end(), text) == all.end()) {
+        all.push_back(text);
+      }
+    }
+  }
+  return all;
 }
 
 std::vector<training::Assumption> PlanReport::assumptions() const {

@@ -174,6 +174,8 @@ struct PlanReport {
   [[nodiscard]] std::vector<SimulatedPlan> simulated_plans() const;
   /// What the best plan rests on and no file says.
   [[nodiscard]] std::vector<training::Assumption> assumptions() const;
+  /// Prices of one GPU that bill another, each once.
+  [[nodiscard]] std::vector<std::string> warnings() const;
   /// Whether the 90 % intervals of the first two plans, of a token's time, lie apart: by the error
   /// of the simulation alone, since plans of one software and machine share the rest. Nothing where
   /// that does not decide: with one plan, two machines, or another objective and other GPUs.
@@ -227,6 +229,7 @@ struct PlanReport {
              core::non_negative);
     v.part("verification", result.verification,
            "layouts drawn from those that were left out, simulated all the same");
+    v.part("warnings", warnings(), "prices of one GPU that bill another");
     v.part("assumptions", assumptions(), "what the best plan rests on and no file says");
     v.part("resolved", resolved, "the scenario as it was read, all defaults written out, in YAML");
     v.part("timing", timing);

@@ -6,6 +6,8 @@
 #include "sim/network/collective/nccl_model.h"
 #include "sim/network/fabric/fabric_shape.h"
 #include "sim/training/compute_fabric.h"
+#include "sim/training/power/check_power.h"
+#include "sim/training/price_warning.h"
 
 namespace headway::training {
 
@@ -92,6 +94,17 @@ void add_power(const Scenario& s, std::vector<std::string>& list) {
         "fast, which no measurement covers",
         gpu.power.si(), shares.power.si(), gpu.name, gpu::power_share(gpu, shares)));
   }
+  const bool said = s.cluster.power && s.cluster.power->least_board;
+  const core::Watts least = said ? *s.cluster.power->least_board : kLeastBoardShare * shares.power;
+  constexpr double kRounding = 1e-9;  // of 2/7
+  if (shares.power > gpu.idle_power && gpu.power < least * (1 - kRounding)) {
+    list.push_back(fmt::format(
+        "cluster.node.gpu.power of {:g} W is below the {:.0f} W that a {} can be limited to ({}): "
+        "simulated as if it could",
+        gpu.power.si(), least.si(), gpu.name,
+        said ? "cluster.power.least_board"
+             : "2/7 of its own, that of an H100; cluster.power.least_board says another"));
+  }
 }
 
 }  // namespace
@@ -112,6 +125,9 @@ std::vector<std::string> unused_fields(const CheckedScenario& checked) {
   add_context(s.parallelism, list);
   add_vision(s, list);
   add_power(s, list);
+  for (std::string& text : price_warnings(s)) {
+    list.push_back(std::move(text));
+  }
   return list;
 }
 

@@ -1,4 +1,5 @@
-// Fields that are written and do nothing here, and values that no measurement covers.
+// Fields that are written and do nothing here, values that no measurement covers, and prices of
+// other GPUs.
 #pragma once
 
 #include <string>

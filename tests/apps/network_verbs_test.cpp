@@ -137,6 +137,26 @@ TEST_F(TopoVerb, RefusesWhatCannotBeNumbered) {
   EXPECT_THAT(unread.err, HasSubstr("fabric.spine_oversubscription 2 is of the cables between"));
 }
 
+TEST_F(CollectiveVerb, TakesTheFabricAndTheNodeThatTheFileDoesNotName) {
+  const std::string verb = "collective all_reduce -b 1G -e 1G --gpus 16 --nodes 2 --cluster ";
+  const auto fabric = run(verb + "dgx-h100 --fabric fat-tree-2-tier");
+  ASSERT_EQ(fabric.code, 0) << fabric.err;
+  EXPECT_THAT(fabric.out, testing::Not(HasSubstr("--fabric ENTRY")));
+  EXPECT_THAT(run(verb + "dgx-h100").out, HasSubstr("is taken (--fabric ENTRY)"));
+  EXPECT_EQ(run(verb + "fat-tree-2-tier --node dgx-a100").code, 0);
+  for (const char* change : {"cluster.fabric.tiers=2", "fabric.tiers=2"}) {
+    const auto refused = run(verb + "dgx-h100 --set " + change);
+    EXPECT_EQ(refused.code, 2);
+    EXPECT_THAT(refused.err, HasSubstr("dgx-h100 is a node and has no fabric; name one of the "
+                                       "catalogue with --fabric ENTRY"));
+  }
+  EXPECT_THAT(run(verb + "dgx-h100 --set model.layers=2").err,
+              HasSubstr("unknown key 'model'; only a scenario has it, at its top"));
+  const auto alone = run("collective all_reduce --cluster dgx-h100 --gpus 1");
+  EXPECT_EQ(alone.code, 2);
+  EXPECT_THAT(alone.err, HasSubstr("one GPU has none to exchange with"));
+}
+
 TEST_F(CollectiveVerb, FeelsTheFabric) {
   // 16 GPUs of a leaf send 48 of 64 parts of 1 GiB over a quarter of their 16 cables of 46 GB/s.
   const std::string verb =

@@ -231,5 +231,32 @@ TEST_F(PlanMachines, FindsSlipsBeforeAnythingIsSearched) {
   EXPECT_THAT(twice.err, HasSubstr("'cluster.nodes' is 'search.nodes', which is there too"));
 }
 
+// Machines without prices of their own are billed at that of the first: it is said beside the
+// table, and once.
+TEST_F(PlanMachines, APriceOfAnotherGpuIsSaid) {
+  const std::string words = "s.yaml --over cluster.node=dgx-h100,dgx-b200 --objective dollars";
+  const std::string bills =
+      "run.prices bills B200 180 GB SXM at 2.75 USD a GPU-hour, which is a price of H100";
+  const json all = planned(words);
+  ASSERT_EQ(all["warnings"].size(), 1U);
+  EXPECT_THAT(all["warnings"][0].get<std::string>(), testing::StartsWith(bills));
+  const std::string text = run("plan " + words).out;
+  EXPECT_LT(text.find("Warning: " + bills), text.find("Candidate machines"));
+  EXPECT_EQ(planned("several.yaml")["warnings"], json::array());
+  const std::string other = " --set cluster.node.use=dgx-b200";
+  EXPECT_THAT(run("run s.yaml --trials 2 --full" + other).out, HasSubstr("Warning: " + bills));
+  EXPECT_THAT(run("sweep s.yaml --sweep cluster.node.use=dgx-h100,dgx-b200 --sweep "
+                  "parallelism.tensor=1,2 --trials 2")
+                  .out,
+              HasSubstr("Warning: " + bills));
+  EXPECT_THAT(
+      run("run s.yaml --trials 2 --set run.prices.use=b200-on-demand-2026-06 --full" + other).out,
+      testing::Not(HasSubstr(bills)));
+}
+
+TEST_F(PlanMachines, TheHeadingNamesTheNodesThatWereLookedAt) {
+  EXPECT_THAT(run("plan s.yaml --nodes 2,4").out, HasSubstr("  2, 4 nodes of DGX H100"));
+}
+
 }  // namespace
 }  // namespace headway::apps

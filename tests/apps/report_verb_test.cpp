@@ -208,6 +208,27 @@ TEST_F(Suggestions, AGpuThatNobodyMeasuredSaysSo) {
   EXPECT_THAT(wide.out, HasSubstr("a domain of 144 GPUs is larger than any"));
 }
 
+TEST_F(Suggestions, OtherWordsAndMappings) {
+  write_small("s.yaml");
+  EXPECT_THAT(run("run s.yaml --set parallelism.sharding=fsdp").err,
+              HasSubstr("sharding 'fsdp' is unknown; did you mean 'zero3'?"));
+  EXPECT_THAT(run("run s.yaml --set 'training.documents=[8192]'").err,
+              HasSubstr("must be a mapping, as {tokens: 8192}, not '8192'"));
+  EXPECT_THAT(run("run s.yaml --set model=llama-3.1-8b").err,
+              HasSubstr("model must be a mapping, as {use: llama-3.1-8b}"));
+}
+
+// A section that was asked for and is not there says so, and what it takes.
+TEST_F(Suggestions, SectionsThatAreNotThere) {
+  write_small("s.yaml");
+  EXPECT_THAT(run("run s.yaml --show cost").out,
+              HasSubstr("No cost here: the scenario has no run.until."));
+  EXPECT_THAT(run("run s.yaml --show cost --set run.until.steps=10").out,
+              HasSubstr("No cost here: the scenario has no run.prices (headway catalog list"));
+  EXPECT_THAT(run("run s.yaml --show memory").out, testing::Not(HasSubstr("here")));
+  EXPECT_THAT(run("--help").out, HasSubstr("models: init --model hf:"));
+}
+
 TEST_F(Suggestions, ATableAloneHasOneHeadingInMarkdown) {
   EXPECT_THAT(run("catalog list gpus --format md").out,
               testing::StartsWith("# Entries of 'gpus'; 'headway catalog show gpus NAME' has all "
@@ -282,11 +303,48 @@ TEST_F(Init, RefusesWhatHasNoLayout) {
   const auto outcome = run("init s.yaml --model llama-3.1-405b --gpus 8");
   EXPECT_EQ(outcome.code, 3);
   EXPECT_THAT(outcome.err,
-              HasSubstr("no layout of Llama 3.1 405B on 8 GPUs of dgx-h100 keeps every "
-                        "rule and leaves memory free; of the one with the most GPUs a "
-                        "replica (tensor 4, pipeline 2, recompute full): the fullest "
-                        "GPU needs "));
+              HasSubstr("none of the layouts of Llama 3.1 405B on 8 GPUs of dgx-h100 that were "
+                        "tried keeps every rule and leaves memory free: tensor 1 to 8, pipeline 1 "
+                        "to 8 (with fewer layers on the end stages where they do not divide), each "
+                        "with recompute none, selective and full, and zero3 without a pipeline. "
+                        "Nearest is tensor "));
+  EXPECT_THAT(outcome.err, HasSubstr("Name more GPUs (--gpus)"));
   EXPECT_FALSE(exists("s.yaml"));
+}
+
+// 126 layers on 4 stages: 2 x 32 and two ends of 31. Those of the other models divide over no power
+// of two above 2 either: 70 and 61.
+TEST_F(Init, GivesTheEndStagesFewerLayersWhereTheyDoNotDivide) {
+  for (const std::string words :
+       {"llama-3.1-405b --gpus 16384", "llama-3.1-405b --gpus 128", "llama-3.1-405b --gpus 1024",
+        "bloom-176b --gpus 64", "bloom-176b --gpus 512", "deepseek-v3 --gpus 512",
+        "kimi-k2 --gpus 1024"}) {
+    const auto outcome = run("init s.yaml --force --model " + words);
+    ASSERT_EQ(outcome.code, 0) << words << outcome.err;
+    EXPECT_EQ(run("check s.yaml").code, 0) << words << run("check s.yaml").err << read("s.yaml");
+  }
+  ASSERT_EQ(run("init s.yaml --force --model llama-3.1-405b --gpus 16384").code, 0);
+  EXPECT_THAT(read("s.yaml"), HasSubstr("  pipeline: 4\n"
+                                        "  first_stage_layers: 31  # fewer: embedding\n"
+                                        "  last_stage_layers: 31  # fewer: output layer\n"));
+}
+
+TEST_F(Init, TrainsInFp16WhereTheGpuHasNoBf16) {
+  const auto outcome = run("init s.yaml --model llama-3.1-8b --gpus 64 --gpu v100-32gb-sxm");
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(outcome.err,
+              HasSubstr("warning: V100 32 GB SXM2 has no bf16: the scenario trains in fp16\n"));
+  EXPECT_THAT(read("s.yaml"), HasSubstr("\n  precision: fp16\n"));
+  EXPECT_EQ(run("check s.yaml").code, 0) << run("check s.yaml").err;
+}
+
+// What was compared before hangs on the software, so a first result is that of the usual one.
+TEST_F(Init, NamesTheSoftware) {
+  ASSERT_EQ(run("init s.yaml --model llama-3.1-8b --gpus 64 --gpu h100").code, 0);
+  EXPECT_THAT(read("s.yaml"), HasSubstr("\n  framework: {use: megatron-core}  # others: headway "
+                                        "catalog list frameworks"));
+  EXPECT_THAT(run("run s.yaml --trials 2").out,
+              HasSubstr("Compared before: predictions of Megatr"));
 }
 
 TEST_F(Init, QuotesNamesAndPathsForYaml) {

@@ -170,6 +170,10 @@ TEST_F(SolveVerb, FindsSlipsBeforeAnythingIsSimulated) {
        "--within, cluster.nodes=4000000000: nodes '4000000000' must be from 1 to 16,777,216"},
       {"cluster.node.gpu.power --for 'step.time_s < 1' --within 300:700",
        "--within, cluster.node.gpu.power=300: power '300' has no unit"},
+      {"cluster.nodes --for 'cost.total_usd.p50 <= 1000'",
+       "no run of this scenario has cost.total_usd.p50, for want of run.until"},
+      {"cluster.nodes --set run.until.steps=10 --for 'cost.total_usd.p50 <= 1000'",
+       "no run of this scenario has cost.total_usd.p50, for want of run.prices"},
       {"parallelism.data --for 'step.time_s < 1'", "no value of 'parallelism.data' to start from"},
       {"cluster.nodes", "--for is required"}};
   for (const auto& [words, message] : slips) {

@@ -75,5 +75,31 @@ TEST(FailureEvents, KnowTheCalendar) {
   EXPECT_EQ(at("2023-12-31 23:59:30", "2024-01-01T00:00"), 30);
 }
 
+TEST(FailureEvents, ReadTimesOfIso8601) {
+  const auto at = [](const char* first, const char* second) {
+    const std::string log = fmt::format("date,event\n{},start\n{},node_failure\n", first, second);
+    return read_failure_events(log, "log.csv").events.at(0).at.si();
+  };
+  EXPECT_EQ(at("2026-01-01T03:15:40Z", "2026-01-01T03:16:40+00:00"), 60);
+  EXPECT_NEAR(at("2026-01-01T03:15:40", "2026-01-01T03:15:41.131500"), 1.1315, 1e-6);
+  EXPECT_NEAR(at("2026-01-01T03:15:40.5Z", "2026-01-01T03:15:42.25Z"), 1.75, 1e-6);
+  // 05:15:40 two hours ahead of UTC is 03:15:40; 22:45:40 the day before, four and a half behind,
+  // too.
+  EXPECT_EQ(at("2026-01-01T03:15:40Z", "2026-01-01T05:15:50+02:00"), 10);
+  EXPECT_EQ(at("2026-01-01T03:15:40Z", "2025-12-31T22:45:50-0430"), 10);
+  EXPECT_EQ(at("2026-01-01 03:15:40Z", "2026-01-01 05:15:50 +02"), 10);
+  try {
+    at("2026-01-01T03:15:40", "2026-01-01T05:15:50+02:00");
+    FAIL() << "one clock is unknown";
+  } catch (const core::Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("write all times with one, or none"));
+  }
+  for (const char* wrong :
+       {"2026-01-01T03:15:40.Q", "2026-01-01T03:15x40Z", "2026-01-01T03:15:40+2"}) {
+    const std::string log = fmt::format("date,event\n2026-01-01,start\n{},hang\n", wrong);
+    EXPECT_EQ(read_failure_events(log, "log.csv").events.size(), 0U) << wrong;
+  }
+}
+
 }  // namespace
 }  // namespace headway::import

@@ -193,6 +193,38 @@ TEST(HuggingFaceFiles, EncodersOfQwenAreRead) {
   }
 }
 
+// The published file of Gemma 3 4B has only what differs from its class: it is the catalogue's
+// model.
+TEST(HuggingFaceFiles, WhatGemma3LeavesToItsClassIsTaken) {
+  const std::string text = R"({"model_type": "gemma3", "text_config": {"hidden_size": 2560,
+      "intermediate_size": 10240, "model_type": "gemma3_text", "num_hidden_layers": 34,
+      "rope_scaling": {"factor": 8.0, "rope_type": "linear"}, "sliding_window": 1024}})";
+  const auto read = import_hugging_face_config(text, "gemma/config.json");
+  EXPECT_EQ(read.model.heads, 8);
+  EXPECT_EQ(read.model.key_value_heads, 4);
+  EXPECT_EQ(read.model.head_dim, 256);
+  EXPECT_EQ(read.model.vocabulary, 262208);
+  EXPECT_EQ(read.model.window, 1024);
+  EXPECT_EQ(read.model.window_period, 6);
+  // Of the decoder: 262,208 x 2,560 embedding, tied; a layer 2,560 x (2 x 8 + 2 x 4) x 256 of
+  // attention, 3 x 2,560 x 10,240 of MLP and four norms; a last norm.
+  const double layer = 2560.0 * 24 * 256 + 3 * 2560.0 * 10240 + 4 * 2560;
+  EXPECT_NEAR(workload::count_parameters(read.model).total(), 262208.0 * 2560 + 34 * layer + 2560,
+              34.0 * 2 * 256);
+  EXPECT_THAT(read.remarks,
+              testing::Contains("keys that the file leaves out are as Gemma3TextConfig of "
+                                "transformers has them: num_attention_heads 8, num_key_value_heads "
+                                "4, vocab_size 262208, head_dim 256"));
+  // Without a window of its own, and without a model at all.
+  const ModelSpec bare =
+      read_hugging_face_config(R"({"model_type": "gemma3_text"})", "config.json");
+  EXPECT_EQ(bare.layers, 26);
+  EXPECT_EQ(bare.hidden, 2304);
+  EXPECT_EQ(bare.ffn, 9216);
+  EXPECT_EQ(bare.window, 4096);
+  EXPECT_EQ(bare.window_period, 6);
+}
+
 // Gemma 3 4B: 64 x 64 patches of an image, squares of 4 x 4 averaged to 256 tokens.
 TEST(HuggingFaceFiles, TheEncoderOfGemmaIsRead) {
   const std::string text = R"({"model_type": "gemma3", "mm_tokens_per_image": 256, "text_config": {

@@ -286,6 +286,9 @@ def test_a_chart_that_is_not_there_says_why(small):
         step.plot.cost()
     with pytest.raises(ValueError, match="with explain=True"):
         step.plot.sensitivities()
+    # By the name that was asked for, not the one that the chart has inside.
+    with pytest.raises(ValueError, match=r"no chart 'memory' over the step.* pictures=True"):
+        step.plot.memory()
     with pytest.raises(ValueError, match="a chart of `drill`, this is a result of `run`"):
         step.plot.cascade()
     with pytest.raises(ValueError, match="there is no chart 'goodputs'"):

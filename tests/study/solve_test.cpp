@@ -156,5 +156,13 @@ TEST(SolveAnswer, SaysWhetherTheWholeIntervalMeetsTheCondition) {
   EXPECT_THAT(wide.sentences.back(), HasSubstr("the end of the interval, 3.10, does not meet it"));
 }
 
+// 0.56996 misses 0.57, so it is not written as 0.570.
+TEST(Solve, FiguresAreWrittenSoThatTheyMeetTheConditionOrMissIt) {
+  const auto condition = parse_assertions({"step.mfu >= 0.57"}).front();
+  EXPECT_EQ(judged_number(0.56996, condition), "0.56996");
+  EXPECT_EQ(judged_number(0.5704, condition), "0.570");
+  EXPECT_EQ(judged_number(0.56, condition), "0.560");
+}
+
 }  // namespace
 }  // namespace headway::study

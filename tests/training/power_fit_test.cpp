@@ -276,6 +276,9 @@ TEST(PowerFit, WhatIsNotModelledIsRefusedByName) {
   s.run.recovery.rack_nodes = 1;
   EXPECT_THAT(complaint(s), HasSubstr("a rack of one node: set 'run.recovery.rack_nodes'"));
   EXPECT_THAT(complaint(s), HasSubstr("limit its boards to 500 W (cluster.node.gpu.power)"));
+  s = with_rack(40'000);
+  s.run.recovery.rack_nodes = 1;
+  EXPECT_THAT(complaint(s), HasSubstr("its boards are fed at their 700 W: leave out 'rack'"));
   s = with_facility(60 * kKilo);
   s.cluster.sites.emplace();
   s.cluster.occupancy.emplace().nodes = 16;

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "sim/training/price_warning.h"
 #include "sim/training/step/step.h"
 
 #include "tests/training/fixture.h"
@@ -84,6 +85,56 @@ TEST(UnusedFields, PowerAboveWhatWasMeasured) {
                       "the H100's peaks hold (sustained.power): products and attention are taken "
                       "to be 1.15 times as fast, which no measurement covers"}));
   EXPECT_EQ(simulate_step(check(s)).warnings, warnings_of(s));
+}
+
+// 2/7 of 700 W are 200 W, the least of an H100.
+TEST(UnusedFields, ABoardBelowTheLowestLimit) {
+  Scenario s = eight_nodes();
+  auto& gpu = s.cluster.node.gpu;
+  gpu.sustained.power = core::Watts(700);
+  gpu.power = core::Watts(200);
+  EXPECT_EQ(warnings_of(s), Warnings{});
+  gpu.power = core::Watts(100);
+  ASSERT_EQ(warnings_of(s).size(), 1U);
+  EXPECT_EQ(
+      warnings_of(s)[0].rfind("cluster.node.gpu.power of 100 W is below the 200 W that a ", 0), 0U)
+      << warnings_of(s)[0];
+}
+
+// Words of the name: B200 is none of GB200.
+TEST(PriceWarnings, APriceOfAnotherGpu) {
+  Scenario s = eight_nodes();
+  s.cluster.node.gpu.name = "GB200 NVL";
+  EXPECT_EQ(price_warnings(s), Warnings{});
+  auto& prices = s.run.prices.emplace();
+  prices.name = "B200 on demand";
+  prices.gpu_hour = core::DollarsPerSecond(5.25 / 3600);
+  EXPECT_EQ(price_warnings(s), Warnings{}) << "of any GPU";
+  prices.gpu = "GB200";
+  EXPECT_EQ(price_warnings(s), Warnings{});
+  prices.gpu = "B200";
+  EXPECT_EQ(price_warnings(s),
+            (Warnings{"run.prices bills GB200 NVL at 5.25 USD a GPU-hour, which is a price of B200 "
+                      "(B200 on demand): dollars are not those of this GPU; name one of its own in "
+                      "run.prices.use, in a search or sweep a list over run.prices or --machine "
+                      "with both, or set run.prices.gpu_hour and run.prices.gpu"}));
+  EXPECT_EQ(warnings_of(s), price_warnings(s));
+}
+
+// A kind of nodes with a price of its own needs none of run.prices.
+TEST(PriceWarnings, KindsWithAPriceOfTheirOwn) {
+  Scenario s = eight_nodes();
+  s.cluster.node.gpu.name = "H100 80 GB SXM";
+  auto& prices = s.run.prices.emplace();
+  prices.gpu = "H100";
+  OtherNodesSpec other;
+  other.nodes = 4;
+  other.node = s.cluster.node;
+  other.node.gpu.name = "A100 80 GB SXM";
+  s.cluster.other_nodes = {other};
+  EXPECT_EQ(price_warnings(s).size(), 1U);
+  s.cluster.other_nodes[0].gpu_hour = core::DollarsPerSecond(1.5 / 3600);
+  EXPECT_EQ(price_warnings(s), Warnings{});
 }
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include "sim/core/infeasible.h"
 #include "sim/core/read_file.h"
 #include "sim/core/shown_text.h"
+#include "sim/gpu/spec.h"
 #include "sim/import/hugging_face/adapter_config.h"
 #include "sim/import/hugging_face/hugging_face.h"
 #include "sim/training/step/step.h"
@@ -64,14 +65,16 @@ config::CatalogueEntry entry_of(const std::string& kind, const std::string& word
 
 Server server_with(const std::string& gpu) {
   const auto wanted = entry_of("gpus", gpu);
-  const auto of_gpu = config::entry_values(wanted.path, {"name"}, roots());
+  const auto spec = config::load_entry<gpu::GpuSpec>(wanted.path, roots()).spec;
+  const core::FlopsPerSecond none(0);
+  const bool narrow = spec.peak.bf16 <= none && spec.peak.fp16 > none;
   std::optional<Server> best;
   for (const auto& node : config::list_entries("nodes", config_roots())) {
     const auto values =
         config::entry_values(node.path, {"gpu.name", "gpus", "nic.bandwidth"}, roots());
     const bool first = !best || (node.name.starts_with("dgx-") && !best->entry.starts_with("dgx-"));
-    if (values[0] == of_gpu[0] && first) {
-      best = Server{node.name, whole(values[1]), values[2]};
+    if (values[0] == spec.name && first) {
+      best = Server{node.name, whole(values[1]), values[2], spec.name, narrow ? "fp16" : "bf16"};
     }
   }
   if (!best) {
@@ -109,9 +112,19 @@ namespace {
 /// What is chosen for a layout.
 struct Layout {
   int tensor = 1, pipeline = 1;
+  int first_layers = 0, last_layers = 0;  ///< of the end stages; 0: as the others
   int expert = 1;
   const char* recompute = "none";
+  const char* sharding = "zero1";
 };
+
+/// Layers of the end stages so that the others share the rest evenly, each as few as that takes;
+/// nothing where an end would have none.
+std::optional<std::pair<int, int>> uneven_ends(int layers, int pipeline) {
+  const int middle = (layers + pipeline - 1) / pipeline;
+  const int rest = layers - middle * (pipeline - 2);
+  return rest < 2 ? std::nullopt : std::optional(std::pair((rest + 1) / 2, rest / 2));
+}
 
 /// Expert-parallel degrees that may be tried of a mixture: none, within a node, as many as there
 /// are experts or data ranks for.
@@ -128,41 +141,74 @@ std::vector<int> expert_degrees(const NamedModel& model, const Server& server, i
   return degrees;
 }
 
-/// Those that may be tried: fewest GPUs a replica first, of these fewest stages, of these fewest
-/// expert ranks; with recompute behind all without.
-std::vector<Layout> layouts(const NamedModel& model, const Server& server, int gpus) {
+/// Those of one recompute: fewest GPUs a replica first, of these fewest stages, of these fewest
+/// expert ranks. Stages are equal where layers divide; else the ends have fewer.
+/// @param stages  most that are tried
+std::vector<Layout> layouts_of(
+    const NamedModel& model, const Server& server, int gpus, int stages, const Layout& choices) {
   std::vector<Layout> list;
-  for (const char* recompute : {"none", "full"}) {
-    const auto first = static_cast<std::ptrdiff_t>(list.size());
-    for (int tensor = 1; tensor <= server.gpus; tensor *= 2) {
-      for (int pipeline = 1; pipeline <= model.spec.layers; ++pipeline) {
-        if (gpus % (tensor * pipeline) == 0 && model.spec.layers % pipeline == 0) {
-          const int data = gpus / (tensor * pipeline);
-          for (const int expert : expert_degrees(model, server, data)) {
-            list.push_back({tensor, pipeline, expert, recompute});
-          }
+  for (int tensor = 1; tensor <= server.gpus; tensor *= 2) {
+    for (int pipeline = 1; pipeline <= stages; ++pipeline) {
+      Layout layout = choices;
+      layout.tensor = tensor;
+      layout.pipeline = pipeline;
+      if (model.spec.layers % pipeline != 0) {
+        const auto ends = uneven_ends(model.spec.layers, pipeline);
+        layout.first_layers = ends ? ends->first : 0;
+        layout.last_layers = ends ? ends->second : 0;
+      }
+      const bool even = model.spec.layers % pipeline == 0 || layout.first_layers > 0;
+      if (gpus % (tensor * pipeline) == 0 && even) {
+        for (const int expert : expert_degrees(model, server, gpus / (tensor * pipeline))) {
+          layout.expert = expert;
+          list.push_back(layout);
         }
       }
     }
-    std::stable_sort(list.begin() + first, list.end(), [](const Layout& a, const Layout& b) {
-      const int more = a.tensor * a.pipeline - b.tensor * b.pipeline;
-      return more != 0 ? more < 0 : a.pipeline < b.pipeline;
-    });
+  }
+  std::stable_sort(list.begin(), list.end(), [](const Layout& a, const Layout& b) {
+    const int more = a.tensor * a.pipeline - b.tensor * b.pipeline;
+    return more != 0 ? more < 0 : a.pipeline < b.pipeline;
+  });
+  return list;
+}
+
+/// Those that may be tried: pipelines first, then recompute, then weights sharded over all data
+/// ranks without a pipeline.
+std::vector<Layout> layouts(const NamedModel& model, const Server& server, int gpus) {
+  std::vector<Layout> list;
+  for (const char* sharding : {"zero1", "zero3"}) {
+    const int stages = sharding == std::string_view("zero1") ? model.spec.layers : 1;
+    for (const char* recompute : {"none", "selective", "full"}) {
+      Layout choices;
+      choices.recompute = recompute;
+      choices.sharding = sharding;
+      for (const Layout& layout : layouts_of(model, server, gpus, stages, choices)) {
+        list.push_back(layout);
+      }
+    }
   }
   return list;
 }
 
-/// Why the scenario breaks a rule or leaves no memory free; empty where it does neither.
-std::string fault_of(const std::string& text) {
+/// What is wrong with a scenario.
+struct Fault {
+  std::string text;              ///< why it breaks a rule or leaves no memory free; empty: nothing
+  double need = 0;               ///< of memory / what there is; 0: it breaks a rule
+  bool other_recompute = false;  ///< its framework does not recompute so
+};
+
+Fault fault_of(const std::string& text) {
   try {
     const auto loaded = config::load_scenario_text(text, "scenario.yaml", roots());
     const auto memory = training::predict_memory(training::check(loaded.scenario, loaded.marks));
     const bool works = memory.fits && !training::near_memory_limit(memory);
-    return works ? ""
-                 : fmt::format("the fullest GPU needs {:.1f} of its {:.1f} GiB",
-                               memory.peak / 1_GiB, memory.capacity / 1_GiB);
+    return {works ? ""
+                  : fmt::format("the fullest GPU needs {:.1f} of its {:.1f} GiB",
+                                memory.peak / 1_GiB, memory.capacity / 1_GiB),
+            memory.peak / memory.capacity, !training::recompute_warnings(loaded.scenario).empty()};
   } catch (const core::Error& error) {
-    return error.diagnostics().front().message;
+    return {error.diagnostics().front().message};
   }
 }
 
@@ -172,11 +218,30 @@ std::string expert_of(const Layout& layout, const char* before, const char* betw
   return layout.expert > 1 ? fmt::format("{}expert{} {}", before, between, layout.expert) : "";
 }
 
+/// The software's line: the one that most training of such a layout runs on.
+std::string framework_line(const Layout& layout) {
+  const bool whole = layout.sharding == std::string_view("zero3");
+  return fmt::format(
+      "\n  framework: {{use: {}}}  # others: headway catalog list frameworks; none: generic",
+      whole ? "torchtitan" : "megatron-core");
+}
+
+/// The layout's lines that are left out where they say nothing.
+std::string ends_of(const Layout& layout) {
+  return layout.first_layers == 0
+             ? ""
+             : fmt::format(
+                   "\n  first_stage_layers: {}  # fewer: embedding\n  last_stage_layers: {}  # "
+                   "fewer: output layer",
+                   layout.first_layers, layout.last_layers);
+}
+
 std::string text_with(const StarterChoice& choice,
                       const NamedModel& model,
                       const Server& server,
                       int gpus,
-                      const Layout& layout) {
+                      const Layout& layout,
+                      const std::string& framework) {
   constexpr int kUsualBatch = 512;
   const int replicas = std::max(1, gpus / (layout.tensor * layout.pipeline));
   const int batch = (std::max(kUsualBatch, replicas) + replicas - 1) / replicas * replicas;
@@ -205,13 +270,13 @@ model: {}
 training:
   sequence_length: 8192  # tokens
   global_batch: {}  # sequences in a step
-  precision: bf16{}
+  precision: {}{}{}
 
 parallelism:  # tensor x context x pipeline x data = GPUs
   tensor: {}
-  pipeline: {}
+  pipeline: {}{}
   data: auto{}
-  sharding: zero1
+  sharding: {}
   micro_batch: 1
   recompute: {}
 
@@ -222,8 +287,9 @@ run:  # leave out to predict one step only
   trials: 100
 )",
       config::quoted(core::visible(name)), gpus / server.gpus, server.entry, server.gpus,
-      server.card, model.line, batch, images, layout.tensor, layout.pipeline,
-      expert_of(layout, "\n  ", ":"), layout.recompute);
+      server.card, model.line, batch, server.precision, framework, images, layout.tensor,
+      layout.pipeline, ends_of(layout), expert_of(layout, "\n  ", ":"), layout.sharding,
+      layout.recompute);
 }
 
 }  // namespace
@@ -247,6 +313,58 @@ void add_adapters(const std::string& file, NamedModel& model) {
 
 }  // namespace
 
+namespace {
+
+/// Of the layouts that were tried the one that needs least memory; one that breaks a rule where all
+/// do.
+struct Nearest {
+  Layout layout;
+  Fault fault;
+  int most_tensor = 1, most_stages = 1, most_expert = 1;
+  bool uneven = false;
+  void add(const Layout& tried, const Fault& found) {
+    most_tensor = std::max(most_tensor, tried.tensor);
+    most_stages = std::max(most_stages, tried.pipeline);
+    most_expert = std::max(most_expert, tried.expert);
+    uneven = uneven || tried.first_layers > 0;
+    if (fault.text.empty() || (found.need > 0 && (fault.need == 0 || found.need < fault.need))) {
+      layout = tried;
+      fault = found;
+    }
+  }
+};
+
+std::string refusal(const NamedModel& model,
+                    const Server& server,
+                    int gpus,
+                    const Nearest& nearest) {
+  const Layout& best = nearest.layout;
+  return fmt::format(
+      "none of the layouts of {} on {} GPUs of {} that were tried keeps every rule and leaves "
+      "memory free: tensor 1 to {}, pipeline 1 to {}{}{}, each with recompute none, selective and "
+      "full, and zero3 without a pipeline. Nearest is tensor {}, pipeline {}{}, {}, recompute {}: "
+      "{}. {}",
+      model.name, gpus, server.entry, nearest.most_tensor, nearest.most_stages,
+      nearest.uneven ? " (with fewer layers on the end stages where they do not divide)" : "",
+      nearest.most_expert > 1 ? fmt::format(", expert 1 to {}", nearest.most_expert) : "",
+      best.tensor, best.pipeline, expert_of(best, ", ", ""), best.sharding, best.recompute,
+      nearest.fault.text,
+      nearest.fault.need > 0
+          ? "Name more GPUs (--gpus), larger ones (--gpu) or a smaller model (--model)"
+          : "Name another GPU (--gpu) or model (--model)");
+}
+
+/// What to know of the scenario.
+std::vector<std::string> remarks_of(const NamedModel& model, const Server& server) {
+  std::vector<std::string> remarks = model.remarks;
+  if (server.precision == "fp16") {
+    remarks.push_back(fmt::format("{} has no bf16: the scenario trains in fp16", server.gpu));
+  }
+  return remarks;
+}
+
+}  // namespace
+
 Starter starter(const StarterChoice& choice) {
   NamedModel model = named_model(choice.model.empty() ? "llama-3.1-8b" : choice.model);
   if (!choice.adapters.empty()) {
@@ -260,24 +378,22 @@ Starter starter(const StarterChoice& choice) {
         "--gpus: {} has {} GPUs, so {} fill no whole nodes; write {}{}", server.entry, server.gpus,
         gpus, below > 0 ? fmt::format("{} or ", below) : "", below + server.gpus));
   }
-  Layout last;
-  std::string fault;
+  Nearest nearest;
   for (const Layout& layout : layouts(model, server, gpus)) {
-    const std::string text = text_with(choice, model, server, gpus, layout);
-    fault = fault_of(text);
-    if (fault.empty()) {
-      return {text, std::move(model.remarks)};
+    std::string text = text_with(choice, model, server, gpus, layout, framework_line(layout));
+    const Fault fault = fault_of(text);
+    if (fault.text.empty()) {
+      if (fault.other_recompute) {
+        text = text_with(choice, model, server, gpus, layout, "");
+      }
+      if (!fault.other_recompute || fault_of(text).text.empty()) {
+        return {text, remarks_of(model, server)};
+      }
+    } else {
+      nearest.add(layout, fault);
     }
-    last = layout;
   }
-  throw core::Infeasible(fmt::format(
-      "no layout of {} on {} GPUs of {} keeps every rule and leaves memory free; of the one with "
-      "the most GPUs a replica (tensor {}, pipeline {}{}, recompute {}): {}. Name more "
-      "GPUs "
-      "(--gpus), "
-      "larger ones (--gpu) or a smaller model (--model)",
-      model.name, gpus, server.entry, last.tensor, last.pipeline, expert_of(last, ", ", ""),
-      last.recompute, fault));
+  throw core::Infeasible(refusal(model, server, gpus, nearest));
 }
 
 }  // namespace headway::apps

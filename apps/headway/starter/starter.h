@@ -12,7 +12,9 @@ namespace headway::apps {
 struct Server {
   std::string entry;
   int gpus = 8;
-  std::string card;  ///< bandwidth of each network card, as written
+  std::string card;                ///< bandwidth of each network card, as written
+  std::string gpu;                 ///< name of its GPUs
+  std::string precision = "bf16";  ///< fp16 where they have no bf16
 };
 
 /// A node that has the GPU: the maker's own before others.
@@ -53,8 +55,8 @@ struct Starter {
 };
 
 /// A commented scenario that passes `headway check`: nodes of the catalogue that have the GPU, a
-/// fabric as fast as their cards, the fewest GPUs a replica that leave memory free (with full
-/// recompute if nothing else fits), a global batch that all replicas share evenly.
+/// fabric as fast as their cards, the fewest GPUs a replica that leave memory free (with recompute,
+/// then zero3 if nothing else fits), a global batch that all replicas share evenly.
 /// @throws core::Error if the catalogue has no such model or GPU, or the GPUs fill no whole nodes
 /// @throws core::Infeasible if no layout keeps every rule and leaves memory free
 Starter starter(const StarterChoice& choice);

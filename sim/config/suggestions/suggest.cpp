@@ -36,6 +36,21 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 16> kOtherNa
      {"n_layers", "layers"},
      {"vocab_size", "vocabulary"}}};
 
+/// What frameworks call words of ours. Source: ShardingStrategy of torch/distributed/fsdp/api.py;
+/// DeepSpeed's stages; Megatron-LM's --use-distributed-optimizer.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 11> kOtherWords{
+    {{"fsdp", "zero3"},
+     {"fsdp2", "zero3"},
+     {"full_shard", "zero3"},
+     {"hybrid_shard", "hsdp"},
+     {"shard_grad_op", "zero2"},
+     {"no_shard", "zero0"},
+     {"ddp", "zero0"},
+     {"distributed_optimizer", "zero1"},
+     {"stage1", "zero1"},
+     {"stage2", "zero2"},
+     {"stage3", "zero3"}}};
+
 std::vector<std::string> parts_of(std::string_view text, std::string_view marks) {
   std::vector<std::string> parts(1);
   for (const char c : text) {
@@ -185,7 +200,22 @@ std::string key_suggestion(std::string_view key, const SpecType& where) {
       elsewhere.push_back(path.path);
     }
   }
+  if (elsewhere.size() == 1 && elsewhere.front() == key) {
+    return fmt::format("; only a scenario has it, at its top; known here are {}",
+                       fmt::join(known.begin() + 2, known.end(), ", "));
+  }
   return elsewhere.empty() ? "" : did_you_mean_one_of(elsewhere);
+}
+
+std::optional<std::string> word_suggestion(std::string_view word,
+                                           const std::vector<std::string>& known) {
+  const auto other = std::find_if(kOtherWords.begin(), kOtherWords.end(),
+                                  [&](const auto& pair) { return pair.first == word; });
+  if (other != kOtherWords.end() &&
+      std::find(known.begin(), known.end(), other->second) != known.end()) {
+    return std::string(other->second);
+  }
+  return core::did_you_mean(word, known);
 }
 
 namespace {

@@ -1,6 +1,7 @@
 // What somebody meant who wrote a key or a name of the catalogue that does not exist.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,6 +27,11 @@ std::vector<KeyPath> find_keys(std::string_view text);
 /// nearly so, that is abbreviated so (seq_length), that is known by that name elsewhere (tp), or
 /// the places of a scenario that have such a key. Empty where nothing comes near.
 std::string key_suggestion(std::string_view key, const SpecType& where);
+
+/// The word of a list that somebody meant: one that has another name elsewhere (fsdp), or is
+/// spelled nearly so.
+std::optional<std::string> word_suggestion(std::string_view word,
+                                           const std::vector<std::string>& known);
 
 /// What to say behind "there is no entry 'x'": the entries that have all parts of the name, one
 /// that is spelled nearly so, or those that hold it; at most six.

@@ -1,5 +1,9 @@
 // Decoders whose keys are those of Llama: gated or plain MLP, two or more norms, windows.
+#include <algorithm>
 #include <array>
+#include <span>
+#include <string>
+#include <string_view>
 
 #include "sim/import/hugging_face/hugging_face_parts.h"
 
@@ -50,14 +54,77 @@ void read_gemma2(JsonObject& json, ModelSpec& model) {
   model.norms = 4;
 }
 
+/// What a family's configuration class takes for a key that the file leaves out.
+struct Default {
+  const char* key;
+  int value;
+};
+
+/// Files of Gemma 3 have only what differs from their class. Source: transformers,
+/// models/gemma3/configuration_gemma3.py, Gemma3TextConfig.
+constexpr std::array kGemma3Defaults{
+    Default{"num_hidden_layers", 26},   Default{"hidden_size", 2304},
+    Default{"num_attention_heads", 8},  Default{"num_key_value_heads", 4},
+    Default{"vocab_size", 262208},      Default{"head_dim", 256},
+    Default{"intermediate_size", 9216}, Default{"sliding_window", 4096}};
+
+/// Keys of a file, or what its class takes for those that it leaves out; which, is said.
+class WithDefaults {
+ public:
+  WithDefaults(JsonObject& json, std::span<const Default> defaults, const char* of)
+      : json_(json), defaults_(defaults), of_(of) {}
+
+  int whole(std::string_view key) {
+    const auto found = std::find_if(defaults_.begin(), defaults_.end(),
+                                    [&](const Default& each) { return each.key == key; });
+    if (!json_.has(found->key)) {
+      taken_ += fmt::format("{}{} {}", taken_.empty() ? "" : ", ", key, found->value);
+    }
+    return json_.whole_or(found->key, found->value);
+  }
+  void say() {
+    if (!taken_.empty()) {
+      json_.remark(
+          fmt::format("keys that the file leaves out are as {} of transformers has them: "
+                      "{}",
+                      of_, taken_));
+    }
+  }
+
+ private:
+  JsonObject& json_;
+  std::span<const Default> defaults_;
+  const char* of_;
+  std::string taken_;
+};
+
 void read_gemma3(JsonObject& json, ModelSpec& model) {
-  read_shape(json, model, true);
-  read_head_dim(json, model);
+  WithDefaults keys(json, kGemma3Defaults, "Gemma3TextConfig");
+  model.layers = keys.whole("num_hidden_layers");
+  model.hidden = keys.whole("hidden_size");
+  model.heads = keys.whole("num_attention_heads");
+  model.key_value_heads = keys.whole("num_key_value_heads");
+  model.vocabulary = keys.whole("vocab_size");
+  model.head_dim = keys.whole("head_dim");
+  model.ffn = keys.whole("intermediate_size");
+  model.tied_embeddings = json.flag_or("tie_word_embeddings", true);
+  if (json.clean() && model.heads % model.key_value_heads != 0) {
+    json.complain("num_key_value_heads",
+                  fmt::format("'num_key_value_heads' {} does not divide 'num_attention_heads' {}",
+                              model.key_value_heads, model.heads));
+  }
   set_attention_kind(model);
-  read_periodic_window(json, model, json.whole_or("sliding_window_pattern", 6));
-  model.ffn = json.whole("intermediate_size");
+  const int period = json.whole_or("sliding_window_pattern", 6);
+  if (json.has("sliding_window") || json.has("layer_types")) {
+    read_periodic_window(json, model, period);
+  } else {
+    model.window = keys.whole("sliding_window");
+    model.window_period = period;
+    model.attention = workload::AttentionKind::sliding_window;
+  }
   model.norms = 4;
   model.query_key_norm = true;
+  keys.say();
 }
 
 /// Three windows, then all tokens.

@@ -57,20 +57,64 @@ std::optional<int> digits(std::string_view text, std::size_t from, std::size_t c
   return fault == std::errc{} && stop == end && value >= 0 ? std::optional(value) : std::nullopt;
 }
 
-/// "20:14" or "20:14:30" in seconds.
+/// "20:14", "20:14:30" or "20:14:30.131500" in seconds.
 std::optional<double> clock_time(std::string_view text) {
+  constexpr std::size_t kWhole = 8;  // characters of "20:14:30"
+  double fraction = 0;
+  if (text.size() > kWhole && (text[kWhole] == '.' || text[kWhole] == ',')) {
+    double scale = 1;
+    for (const char c : text.substr(kWhole + 1)) {
+      if (c < '0' || c > '9') {
+        return std::nullopt;
+      }
+      scale /= 10;
+      fraction += scale * (c - '0');
+    }
+    text = text.substr(0, kWhole);
+  }
   const auto hour = digits(text, 0, 2);
   const auto minute = digits(text, 3, 2);
   const auto second = text.size() > 5 ? digits(text, 6, 2) : 0;
-  if ((text.size() != 5 && text.size() != 8) || text[2] != ':' || !hour || !minute || !second ||
-      *hour > 24 || *minute > 59 || *second > 60) {
+  const bool shape =
+      (text.size() == 5 || (text.size() == kWhole && text[5] == ':')) && text[2] == ':';
+  if (!shape || !hour || !minute || !second || *hour > 24 || *minute > 59 || *second > 60) {
     return std::nullopt;
   }
-  return *hour * 3600.0 + *minute * 60.0 + *second;
+  return *hour * 3600.0 + *minute * 60.0 + *second + fraction;
 }
 
-/// Seconds since 1970 of "2022-05-07", "2022-05-07 20:14" or "2022-05-07T20:14:30".
-std::optional<double> date_time(std::string_view text) {
+/// The seconds that a clock of the zone at the end of a text is ahead of UTC: "Z", "+02:00",
+/// "-0530", "+02". Takes the zone off the text; nothing where it has none.
+std::optional<double> take_zone(std::string_view& text) {
+  if (text.ends_with('Z') || text.ends_with('z')) {
+    text.remove_suffix(1);
+    return 0;
+  }
+  const auto at = text.find_last_of("+-");
+  if (at == std::string_view::npos) {
+    return std::nullopt;
+  }
+  const std::string_view zone = text.substr(at + 1);
+  const bool colon = zone.size() == 5 && zone[2] == ':';
+  const auto hours = digits(zone, 0, 2);
+  const auto minutes = zone.size() == 2 ? 0 : digits(zone, colon ? 3 : 2, 2);
+  if ((zone.size() != 2 && zone.size() != 4 && !colon) || !hours || !minutes) {
+    return std::nullopt;
+  }
+  const double ahead = *hours * 3600.0 + *minutes * 60.0;
+  const bool behind = text[at] == '-';
+  text = text.substr(0, at);
+  return behind ? -ahead : ahead;
+}
+
+/// A point in time, of a zone that is written or of one that nobody names.
+struct Moment {
+  double seconds = 0;  ///< since 1970, of UTC where the zone is written
+  bool zoned = false;
+};
+
+/// "2022-05-07", "2022-05-07 20:14", "2022-05-07T20:14:30", "2022-05-07T20:14:30.131500+02:00".
+std::optional<Moment> date_time(std::string_view text) {
   const auto year = digits(text, 0, 4);
   const auto month = digits(text, 5, 2);
   const auto day = digits(text, 8, 2);
@@ -78,15 +122,21 @@ std::optional<double> date_time(std::string_view text) {
       *day < 1 || *day > 31) {
     return std::nullopt;
   }
-  double seconds = 86400.0 * static_cast<double>(days_from_civil(*year, *month, *day));
+  Moment moment{86400.0 * static_cast<double>(days_from_civil(*year, *month, *day)), false};
   if (text.size() > 10) {
-    const auto time = clock_time(text.substr(11));
+    std::string_view clock = text.substr(11);
+    const auto ahead = take_zone(clock);
+    while (clock.ends_with(' ')) {
+      clock.remove_suffix(1);
+    }
+    const auto time = clock_time(clock);
     if (!time) {
       return std::nullopt;
     }
-    seconds += *time;
+    moment.seconds += *time - ahead.value_or(0);
+    moment.zoned = ahead.has_value();
   }
-  return seconds;
+  return moment;
 }
 
 std::optional<double> number(std::string_view text) {
@@ -170,10 +220,18 @@ class FailureLogReader {
     const std::string& when = table_.text(row, time_);
     std::optional<double> at = number(when);
     if (const auto date = date_time(when)) {
-      at = *date - *origin_;
+      if (date->zoned != origin_->zoned) {
+        return complain(row, fmt::format("'{}' {} a time zone, and the start of the run {}; write "
+                                         "all times with one, or none",
+                                         when, date->zoned ? "has" : "has not",
+                                         origin_->zoned ? "has" : "has not"));
+      }
+      at = date->seconds - origin_->seconds;
     }
     if (!at) {
-      return leave_out(row, fmt::format("has no exact time: '{}'", when));
+      return leave_out(row, fmt::format("has no exact time: '{}' (read are seconds, 2022-05-07 "
+                                        "20:14:30 and ISO 8601)",
+                                        when));
     }
     if (*at < 0) {
       return complain(row, fmt::format("'{}' lies before the start of the run", when));
@@ -214,7 +272,7 @@ class FailureLogReader {
   std::string file_;
   int comments_;
   std::string time_, kind_;
-  std::optional<double> origin_;
+  std::optional<Moment> origin_;
   FailureEvents result_;
   core::Diagnostics faults_;
 };

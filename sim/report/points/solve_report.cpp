@@ -35,11 +35,15 @@ Table values_table(const SolveReport& report) {
     const auto end = [&](std::size_t i) {
       return point->interval ? std::optional((*point->interval)[i]) : std::nullopt;
     };
-    table.rows.push_back(
-        {point->value, cell(point->figure), cell(end(0)), cell(end(1)), point->met ? "yes" : "no",
-         point->reason.empty() ? std::string(core::to_word(point->status))
-                               : fmt::format("{}: {}", core::to_word(point->status),
-                                             core::shortened(point->reason, 60))});
+    const auto shown = [&](const std::optional<double>& value) {
+      return value ? study::judged_number(*value, report.asked) : "-";
+    };
+    table.rows.push_back({point->value, shown(point->figure), shown(end(0)), shown(end(1)),
+                          point->met ? "yes" : "no",
+                          point->reason.empty()
+                              ? std::string(core::to_word(point->status))
+                              : fmt::format("{}: {}", core::to_word(point->status),
+                                            core::shortened(point->reason, 60))});
   }
   return table;
 }

@@ -266,6 +266,9 @@ Document sweep_document(const SweepReport& report) {
   if (!reasons.rows.empty()) {
     document.tables.push_back(std::move(reasons));
   }
+  for (const std::string& text : report.warnings) {
+    document.closing.push_back("Warning: " + text);
+  }
   document.closing.push_back(counts_sentence(report));
   if (auto verdict = report.verdict()) {
     document.closing.push_back(std::move(*verdict));

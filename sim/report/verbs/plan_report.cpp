@@ -415,6 +415,17 @@ std::string verification_text(const study::PlanReport& report) {
                      count(static_cast<double>(v.simulated)), found);
 }
 
+/// The nodes that were looked at.
+std::string searched_nodes(const study::PlanReport& report) {
+  const auto& cluster = report.scenario.cluster;
+  for (const plan::SearchedField& field : report.result.searched.varied) {
+    if (field.key == "cluster.nodes") {
+      return fmt::format("{} nodes of {}", field.values, cluster.node.name);
+    }
+  }
+  return training::nodes_in_words(cluster);
+}
+
 void add_closing(const study::PlanReport& report,
                  const std::vector<study::PlannedRun>& plans,
                  Document& document) {
@@ -462,9 +473,12 @@ Document plan_document(const study::PlanReport& report) {
   const auto plans = report.plans();
   Document document{report.scenario.name, {}, {}, {}};
   document.opening.push_back(report.machines.empty()
-                                 ? training::nodes_in_words(report.scenario.cluster)
+                                 ? searched_nodes(report)
                                  : fmt::format("{} candidate machines",
                                                count(static_cast<double>(report.machines.size()))));
+  for (const std::string& text : report.warnings()) {
+    document.opening.push_back("Warning: " + text);
+  }
   document.opening.push_back(
       fmt::format("{} layouts: {} timed whole by the analytic tier, {} "
                   "simulated",

@@ -485,13 +485,33 @@ const std::vector<std::string>& run_sections() {
   return words;
 }
 
+namespace {
+
+/// Why a section that was asked for is not there.
+std::string missing_section(const study::RunReport& report, std::string_view section) {
+  const training::RunSpec& run = report.scenario.run;
+  const bool of_run = section == "run" || section == "checkpoints" || section == "ledger" ||
+                      section == "interruptions" || section == "cost";
+  std::string why;
+  if (of_run && !run.until) {
+    why = ": the scenario has no run.until";
+  } else if (section == "cost" && !run.prices) {
+    why = ": the scenario has no run.prices (headway catalog list prices)";
+  }
+  return fmt::format("No {} here{}.", section, why);
+}
+
+}  // namespace
+
 Document run_document(const study::RunReport& report, const std::vector<std::string>& show) {
   const auto shown = [&](std::string_view section) {
     return show.empty() || section.empty() ||
            std::find(show.begin(), show.end(), section) != show.end();
   };
   Document document{report.scenario.name, report.asked, {}, {}};
+  std::vector<std::string> absent = show;
   for (auto& [section, table] : sections_of(report)) {
+    std::erase(absent, section);
     if (shown(section)) {
       document.tables.push_back(std::move(table));
     }
@@ -499,7 +519,14 @@ Document run_document(const study::RunReport& report, const std::vector<std::str
   if (report.campaign && shown("advice")) {
     document.charts.push_back(interval_chart(*report.campaign));
   }
-  for (auto& [section, sentence] : sentences_of(report)) {
+  auto sentences = sentences_of(report);
+  for (const auto& [section, sentence] : sentences) {
+    std::erase(absent, section);
+  }
+  for (const std::string& section : absent) {
+    document.closing.push_back(missing_section(report, section));
+  }
+  for (auto& [section, sentence] : sentences) {
     if (shown(section)) {
       document.closing.push_back(std::move(sentence));
     }

@@ -210,6 +210,12 @@ Search::Search(const SolveRequest& request,
   paths_ = interval_paths(condition_.path);
   paths_.insert(paths_.begin(), condition_.path);
   const auto base = config::load_scenario_text(request.text, request.file, options_of_load_);
+  if (const std::string part = missing_part(condition_.path, base.scenario); !part.empty()) {
+    throw core::Error(
+        fmt::format("condition '{}': no run of this scenario has {}, for want of {}; "
+                    "add it ('headway explain {}')",
+                    core::shortened(request.condition), condition_.path, part, part));
+  }
   name_ = base.scenario.name;
   field_ = field_of();
   current_ = config::value_text(base.scenario, field_.path);

@@ -13,6 +13,7 @@
 #include "sim/core/result_fields.h"
 #include "sim/study/points/sweep.h"
 #include "sim/study/run_report.h"
+#include "sim/study/verdict/assert.h"
 #include "sim/validation/compared/compared_runs.h"
 
 namespace headway::study {
@@ -77,6 +78,7 @@ constexpr auto enum_words(SolveEdge) {
 struct SolveReport {
   std::string version, name;
   std::string key, condition, path;
+  Assertion asked;                 ///< the condition, read
   std::vector<SolvePoint> points;  ///< by value
   SolveEdge edge = SolveEdge::none;
   std::optional<std::size_t> answer_at, beside_at;  ///< of `points`

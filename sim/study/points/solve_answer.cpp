@@ -39,22 +39,22 @@ std::string turn_of(const std::vector<const SolvePoint*>& points) {
   return "";
 }
 
-std::string with_interval(const SolvePoint& point) {
+std::string with_interval(const SolvePoint& point, const Assertion& condition) {
   if (!point.figure) {
     return "none";
   }
-  std::string text = core::number(*point.figure);
+  std::string text = judged_number(*point.figure, condition);
   if (point.interval && (*point.interval)[0] < (*point.interval)[1]) {
-    text += fmt::format(" ({} to {})", core::number((*point.interval)[0]),
-                        core::number((*point.interval)[1]));
+    text += fmt::format(" ({} to {})", judged_number((*point.interval)[0], condition),
+                        judged_number((*point.interval)[1], condition));
   }
   return text;
 }
 
 /// "at 48 it is 31.2 (30.9 to 31.4)", or why it is nothing.
-std::string at_in_words(const SolvePoint& point) {
+std::string at_in_words(const SolvePoint& point, const Assertion& condition) {
   return point.reason.empty()
-             ? fmt::format("at {} it is {}", point.value, with_interval(point))
+             ? fmt::format("at {} it is {}", point.value, with_interval(point, condition))
              : fmt::format("{} does not work: {}", point.value, core::shortened(point.reason, 200));
 }
 
@@ -64,9 +64,9 @@ std::string certainty(const SolvePoint& point, const Assertion& condition) {
     return "";
   }
   const double worst = (*point.interval)[wanted(condition) < 0 ? 1 : 0];
-  return holds(worst, condition)
-             ? "; the whole interval meets it"
-             : fmt::format("; the end of the interval, {}, does not meet it", core::number(worst));
+  return holds(worst, condition) ? "; the whole interval meets it"
+                                 : fmt::format("; the end of the interval, {}, does not meet it",
+                                               judged_number(worst, condition));
 }
 
 /// Finds the answer among the points, and says it.
@@ -101,10 +101,11 @@ class SolveAnswer {
     }
     report_.beside_at = report_.edge == SolveEdge::largest ? *end : *std::prev(first);
     const SolvePoint& answer = report_.points[*at];
-    report_.sentences.push_back(fmt::format(
-        "The {} {} that meets {} is {}: {} is {}{}. {}.", core::to_word(report_.edge), report_.key,
-        report_.condition, answer.value, report_.path, with_interval(answer),
-        certainty(answer, condition_), capital(at_in_words(report_.points[*report_.beside_at]))));
+    report_.sentences.push_back(
+        fmt::format("The {} {} that meets {} is {}: {} is {}{}. {}.", core::to_word(report_.edge),
+                    report_.key, report_.condition, answer.value, report_.path,
+                    with_interval(answer, condition_), certainty(answer, condition_),
+                    capital(at_in_words(report_.points[*report_.beside_at], condition_))));
   }
 
  private:
@@ -161,10 +162,10 @@ class SolveAnswer {
                       report_.path, report_.key, turn));
     }
     if (!once) {
-      report_.sentences.push_back(
-          fmt::format("The condition is met {}; of all values looked at {} "
-                      "is best: {}.",
-                      fmt::join(runs, ", and "), best()->value, with_interval(*best())));
+      report_.sentences.push_back(fmt::format(
+          "The condition is met {}; of all values looked at {} "
+          "is best: {}.",
+          fmt::join(runs, ", and "), best()->value, with_interval(*best(), condition_)));
     }
   }
 
@@ -194,7 +195,8 @@ class SolveAnswer {
                           report_.points[judged_.back()].value);
     }
     text += nearest != nullptr ? fmt::format(". Nearest is {}: {} is {}.", nearest->value,
-                                             report_.path, with_interval(*nearest))
+                                             report_.path, with_interval(*nearest, condition_))
+            : !judged_.empty() ? fmt::format(": no run of them has {}.", report_.path)
             : report_.points.empty()
                 ? "."
                 : ": " + core::shortened(report_.points.front().reason, 300) + ".";
@@ -215,19 +217,21 @@ class SolveAnswer {
       report_.edge = SolveEdge::smallest;
       report_.sentences.push_back(fmt::format(
           "The smallest {} that meets {} is {}, the least that it can be: {} is {}{}.{}",
-          report_.key, report_.condition, low.value, report_.path, with_interval(low),
+          report_.key, report_.condition, low.value, report_.path, with_interval(low, condition_),
           certainty(low, condition_),
-          &low == &high ? "" : fmt::format(" {}.", capital(at_in_words(high)))));
+          &low == &high ? "" : fmt::format(" {}.", capital(at_in_words(high, condition_)))));
       return;
     }
     if (judged_.size() == 1) {
       report_.sentences.push_back(fmt::format("One value of {} could be run, and it meets {}: {}.",
-                                              report_.key, report_.condition, at_in_words(low)));
+                                              report_.key, report_.condition,
+                                              at_in_words(low, condition_)));
       return;
     }
     report_.sentences.push_back(
         fmt::format("Every value of {} looked at, from {} to {}, meets {}: {}, {}.", report_.key,
-                    low.value, high.value, report_.condition, at_in_words(low), at_in_words(high)));
+                    low.value, high.value, report_.condition, at_in_words(low, condition_),
+                    at_in_words(high, condition_)));
   }
 
   SolveReport& report_;
@@ -240,6 +244,7 @@ class SolveAnswer {
 int wanted(const Assertion& condition) { return condition.comparison.front() == '<' ? -1 : 1; }
 
 void give_answer(const Assertion& condition, SolveReport& report) {
+  report.asked = condition;
   SolveAnswer(report, condition).give();
 }
 

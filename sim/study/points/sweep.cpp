@@ -8,6 +8,7 @@
 #include <mutex>
 #include <numeric>
 #include <oneapi/tbb/info.h>
+#include <set>
 #include <thread>
 
 #include "sim/core/digest.h"
@@ -16,6 +17,7 @@
 #include "sim/core/progress/spread_order.h"
 #include "sim/core/shown_text.h"
 #include "sim/study/predict.h"
+#include "sim/training/price_warning.h"
 
 namespace headway::study {
 
@@ -174,6 +176,27 @@ config::LoadedScenario Sweep::scenario(const plan::SweepChanges& changes) const 
   return config::load_scenario_text(request_.text, request_.file, options);
 }
 
+std::vector<std::string> Sweep::price_warnings(const std::vector<SweepRow>& rows) const {
+  std::set<std::vector<std::string>> seen;
+  std::vector<std::string> all;
+  for (const SweepRow& row : rows) {
+    plan::SweepChanges changes;
+    for (const auto& [key, value] : row.changes) {
+      if (key.starts_with("cluster") || key.starts_with("run.prices")) {
+        changes.push_back({key, value});
+      }
+    }
+    if (row.status != PointStatus::refused && seen.insert(set_arguments(changes)).second) {
+      for (std::string& text : training::price_warnings(scenario(changes).scenario)) {
+        if (std::find(all.begin(), all.end(), text) == all.end()) {
+          all.push_back(std::move(text));
+        }
+      }
+    }
+  }
+  return all;
+}
+
 SweepRow Sweep::listed(std::size_t point) const {
   SweepRow row;
   row.point = static_cast<std::int64_t>(point);
@@ -272,9 +295,10 @@ std::optional<std::int64_t> SweepReport::best_point() const {
 }
 
 SweepReport sweep_report(const Sweep& sweep, std::vector<SweepRow> rows) {
-  return {HEADWAY_VERSION, sweep.name(),    sweep.digest(),
-          sweep.best(),    sweep.best_is(), static_cast<std::int64_t>(sweep.points().size()),
-          std::move(rows), sweep.resolved()};
+  auto warnings = sweep.price_warnings(rows);
+  return {HEADWAY_VERSION, sweep.name(),     sweep.digest(),
+          sweep.best(),    sweep.best_is(),  static_cast<std::int64_t>(sweep.points().size()),
+          std::move(rows), sweep.resolved(), std::move(warnings)};
 }
 
 int exit_code(const SweepReport& report) {

@@ -116,6 +116,9 @@ class Sweep {
   /// Several points, on as many threads as there are; in the order that they are given in.
   [[nodiscard]] std::vector<SweepRow> rows(const std::vector<std::size_t>& points,
                                            const SweepOptions& options) const;
+  /// Prices of one GPU that bill another at some of these points, each once. Points that differ in
+  /// neither cluster nor prices are alike.
+  [[nodiscard]] std::vector<std::string> price_warnings(const std::vector<SweepRow>& rows) const;
 
  private:
   [[nodiscard]] config::LoadedScenario scenario(const plan::SweepChanges& changes) const;
@@ -146,6 +149,7 @@ struct SweepReport {
   std::int64_t points = 0;  ///< of the whole sweep
   std::vector<SweepRow> rows;
   std::string resolved;  ///< what points change, as YAML
+  std::vector<std::string> warnings;
 
   [[nodiscard]] std::int64_t missing() const {
     return points - static_cast<std::int64_t>(rows.size());
@@ -168,6 +172,7 @@ struct SweepReport {
     v.on_request("verdict", verdict(),
                  "what it comes to: the best point and its figure; not there where points are only "
                  "listed");
+    v.part("warnings", warnings, "prices of one GPU that bill another");
     v.part("rows", rows, "a point each, in order");
     v.part("resolved", resolved,
            "the scenario that points change, as it was read, all defaults written out, in YAML");

@@ -8,6 +8,7 @@
 
 #include "sim/core/figures.h"
 #include "sim/core/shown_text.h"
+#include "sim/core/text.h"
 
 namespace headway::study {
 
@@ -127,6 +128,29 @@ bool holds(double value, const Assertion& condition) {
   return value != number;
 }
 
+std::string judged_number(double value, const Assertion& condition) {
+  constexpr int kFewest = 4, kMost = 15;  // digits
+  std::string text = core::number(value);
+  const auto tells = [&] {
+    std::string plain = text;
+    std::erase(plain, ',');
+    const auto shown = read_number(plain);
+    return !shown || holds(*shown, condition) == holds(value, condition);
+  };
+  for (int digits = kFewest; !tells() && digits <= kMost; ++digits) {
+    text = fmt::format("{:.{}g}", value, digits);
+  }
+  return text;
+}
+
+std::string missing_part(std::string_view path, const training::Scenario& scenario) {
+  const bool cost = path.starts_with("cost.");
+  if ((cost || path.starts_with("campaign.")) && !scenario.run.until) {
+    return "run.until";
+  }
+  return cost && !scenario.run.prices ? "run.prices" : "";
+}
+
 std::vector<std::string> failed_assertions(const std::vector<Assertion>& assertions,
                                            const RunReport& report) {
   std::vector<std::string> failed;
@@ -138,8 +162,10 @@ std::vector<std::string> failed_assertions(const std::vector<Assertion>& asserti
     const core::Figure* figure = core::find_figure(result, assertion.path);
     const auto found = figure == nullptr ? std::nullopt : core::value_of(*figure);
     if (!found) {
-      failed.push_back(
-          fmt::format("assert '{}' fails: this run has no {}", assertion.text, assertion.path));
+      const std::string part = missing_part(assertion.path, report.scenario);
+      failed.push_back(fmt::format("assert '{}' fails: this run has no {}{}", assertion.text,
+                                   assertion.path,
+                                   part.empty() ? "" : ": the scenario has no " + part));
     } else if (!holds(*found, assertion)) {
       failed.push_back(fmt::format("assert '{}' fails: {} is {}", assertion.text, assertion.path,
                                    shown(*figure)));

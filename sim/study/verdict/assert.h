@@ -27,6 +27,13 @@ std::vector<Assertion> parse_assertions(const std::vector<std::string>& texts,
 /// Whether a value keeps a condition.
 bool holds(double value, const Assertion& condition);
 
+/// A figure with as many digits as it takes to see that it keeps a condition, or does not.
+std::string judged_number(double value, const Assertion& condition);
+
+/// The part of a scenario without which no run has this figure: `run.until`, `run.prices`; empty
+/// where the scenario has what it takes, or no part is known to be missing.
+std::string missing_part(std::string_view path, const training::Scenario& scenario);
+
 /// Which conditions do not hold, as sentences with the value found; empty if all hold.
 /// A value that this result lacks (no campaign, no cost) fails its condition.
 std::vector<std::string> failed_assertions(const std::vector<Assertion>& assertions,

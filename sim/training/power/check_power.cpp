@@ -137,12 +137,17 @@ Violations power_violations(const Scenario& s) {
                     "one of them, or leave out 'power'"});
   }
   if (power.rack && s.run.recovery.rack_nodes == 1) {
+    const Watts board = (*power.rack - s.cluster.node.host_power) / s.cluster.node.gpus;
+    const Watts own = s.cluster.node.gpu.power;
     list.push_back(
         {kRack, fmt::format("a rack of one node: set 'run.recovery.rack_nodes', the nodes of the "
-                            "job in a rack (18 of an NVL72); where each node has its own, limit "
-                            "its boards to {} (cluster.node.gpu.power)",
-                            board_in_words((*power.rack - s.cluster.node.host_power) /
-                                           s.cluster.node.gpus))});
+                            "job in a rack (18 of an NVL72); where each node has its own, {}",
+                            board < own ? fmt::format("limit its boards to {} "
+                                                      "(cluster.node.gpu.power)",
+                                                      board_in_words(board))
+                                        : fmt::format("its boards are fed at their {}: leave out "
+                                                      "'rack'",
+                                                      board_in_words(own)))});
   }
   if (power.facility && s.cluster.sites) {
     list.push_back({kFacility,
