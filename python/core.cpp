@@ -1,8 +1,10 @@
 // headway._core: the functions of the command line for Python. No logic here: text goes in, text
 // comes out.
+#include <algorithm>
 #include <chrono>
 #include <exception>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -18,6 +20,7 @@
 #include "sim/config/load.h"
 #include "sim/config/schema.h"
 #include "sim/core/error.h"
+#include "sim/core/infeasible.h"
 #include "sim/core/read_file.h"
 #include "sim/report/fault_argument.h"
 #include "sim/report/measured/diagnose_report.h"
@@ -38,6 +41,7 @@
 #include "sim/study/expect/against.h"
 #include "sim/study/points/goal_text.h"
 #include "sim/study/predict.h"
+#include "sim/training/check.h"
 
 #include "python/watch.h"
 
@@ -61,6 +65,11 @@ std::pair<config::LoadedScenario, core::Seconds> load(const std::string& path,
   const auto start = std::chrono::steady_clock::now();
   auto loaded = text.empty() ? config::load_scenario(path, options)
                              : config::load_scenario_text(text, path, options);
+  if (!text.empty()) {  // one line that nobody wrote: fields say where an error is
+    for (auto& [field, mark] : loaded.marks) {
+      mark = mark.file == path ? core::SourceMark{field, 0, 0, 1, ""} : mark;
+    }
+  }
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
   return {std::move(loaded), core::Seconds(elapsed.count())};
 }
@@ -430,13 +439,39 @@ std::pair<std::string, std::string> solve_texts(const std::string& path,
   return {report::solve_json(result), report::to_text(report::solve_document(result))};
 }
 
+/// Checks the rules of a scenario that was changed.
+/// @throws core::Error with all complaints; where the place of none is a change, the last says what
+/// was changed
+void check_changed(const config::LoadedScenario& loaded, const Strings& set) {
+  try {
+    training::check(loaded.scenario, loaded.marks);
+  } catch (const core::Infeasible&) {
+    throw;
+  } catch (const core::Error& error) {
+    auto diagnostics = error.diagnostics();
+    const bool placed =
+        std::any_of(diagnostics.begin(), diagnostics.end(), [](const core::Diagnostic& one) {
+          return one.mark && one.mark->file.starts_with("argument --set ");
+        });
+    if (!placed && !set.empty()) {
+      diagnostics.back().message += fmt::format(" (changed: {})", fmt::join(set, ", "));
+    }
+    throw core::Error(diagnostics);
+  }
+}
+
 /// The values of a scenario, every `use:` looked up and every default written out.
+/// @param checked  whether it has to keep the rules that several values are in
 std::string scenario_values(const std::string& path,
                             const std::string& text,
                             const Strings& roots,
-                            const Strings& set) {
-  return config::values_json(load(path, text, load_options(roots, set)).first.scenario,
-                             std::numeric_limits<std::size_t>::max());
+                            const Strings& set,
+                            bool checked) {
+  const auto loaded = load(path, text, load_options(roots, set)).first;
+  if (checked) {
+    check_changed(loaded, set);
+  }
+  return config::values_json(loaded.scenario, std::numeric_limits<std::size_t>::max());
 }
 
 /// @throws core::Error with every error of every file
@@ -503,7 +538,7 @@ PYBIND11_MODULE(_core, module) {
              without_gil);
   module.def("check", &check_all, py::arg("paths"), py::arg("roots"), py::arg("set"), without_gil);
   module.def("scenario_values", &scenario_values, py::arg("path"), py::arg("text"),
-             py::arg("roots"), py::arg("set"), without_gil);
+             py::arg("roots"), py::arg("set"), py::arg("checked"), without_gil);
   module.def(
       "schema", [](const std::string& kind) { return config::schema_of(kind); }, py::arg("kind"),
       without_gil);

@@ -455,10 +455,15 @@ def check(*paths: PathLike, set: Changes | None = None) -> None:
     watched(lambda _: _core.check(*request))
 
 
-def scenario_values(scenario: Source, set: Changes | None = None) -> dict[str, Any]:
-    """What a scenario says, every ``use`` looked up and every default written out, as texts."""
+def scenario_values(
+    scenario: Source, set: Changes | None = None, *, checked: bool = False
+) -> dict[str, Any]:
+    """What a scenario says, every ``use`` looked up and every default written out, as texts.
+
+    With `checked` it has to keep all rules, as ``headway check`` asks of it.
+    """
     path, text = _path_and_text(scenario)
-    request = (path, text, _roots(), _changes(set))
+    request = (path, text, _roots(), _changes(set), checked)
     parsed: dict[str, Any] = json.loads(watched(lambda _: _core.scenario_values(*request)))
     return parsed
 

@@ -3706,7 +3706,7 @@ class Scenario:
         Returns
         -------
         Scenario
-            Read and checked like a file, so that it has every field.
+            Read and checked like a file, so that it has every field and keeps every rule.
 
         Raises
         ------
@@ -3715,7 +3715,7 @@ class Scenario:
         """
         from headway._api import scenario_values
 
-        changed: Scenario = from_values(type(self), scenario_values(self, changes))
+        changed: Scenario = from_values(type(self), scenario_values(self, changes, checked=True))
         return changed
 
     def __repr__(self) -> str:

@@ -133,7 +133,7 @@ constexpr std::string_view kLoad = R"(
         Returns
         -------
         Scenario
-            Read and checked like a file, so that it has every field.
+            Read and checked like a file, so that it has every field and keeps every rule.
 
         Raises
         ------
@@ -142,7 +142,7 @@ constexpr std::string_view kLoad = R"(
         """
         from headway._api import scenario_values
 
-        changed: Scenario = from_values(type(self), scenario_values(self, changes))
+        changed: Scenario = from_values(type(self), scenario_values(self, changes, checked=True))
         return changed
 
     def __repr__(self) -> str:

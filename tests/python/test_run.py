@@ -348,6 +348,16 @@ def test_values_of_a_scenario_are_changed_by_their_paths(small):
         loaded.with_({"cluster.nodes": "many"})
     with pytest.raises(headway.Error, match=r"did you mean 'nodes'\?"):
         loaded.with_({"cluster.nodez": 3})
+    # What breaks a rule is found at once, and named by what was set, not by a column of a text.
+    with pytest.raises(
+        headway.Error, match=r"parallelism.tensor=3: tensor 3 does not divide"
+    ) as found:
+        loaded.with_({"parallelism.tensor": 3})
+    assert "<scenario>" not in str(found.value)
+    with pytest.raises(
+        headway.Error, match=r"\(changed: parallelism.data=64\)|parallelism.data=64: "
+    ):
+        loaded.with_({"parallelism.data": 64})
     with pytest.raises(AttributeError, match=r"nodes cannot be set: .* scenario.with_"):
         loaded.cluster.nodes = 4
 
