@@ -163,9 +163,10 @@ struct CheckpointSpec {
                core::Range{1, 1e12, false, false, "from 1 to 1e12"});
     v.optional("mode", mode,
                "sync: training waits for the last byte; async: it waits for the snapshot only.");
-    v.optional("bytes_per_parameter", bytes_per_parameter,
-               "Saved bytes: 2 weights + 12 fp32 Adam state; left out: what training keeps of each.",
-               core::Range{0.1, 1000, false, false, "from 0.1 to 1,000"});
+    v.optional(
+        "bytes_per_parameter", bytes_per_parameter,
+        "Saved bytes: 2 weights + 12 fp32 Adam state; left out: what training keeps of each.",
+        core::Range{0.1, 1000, false, false, "from 0.1 to 1,000"});
     v.optional("keep", keep, "Checkpoints kept; older ones are deleted.", number_range);
     v.optional("archive", archive,
                "Useful work after which a checkpoint is kept for good; absent: none is.",

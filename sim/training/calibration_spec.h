@@ -83,8 +83,8 @@ struct FittedFigure {
   bool operator==(const FittedFigure&) const = default;
 };
 
-/// What two runs of one configuration and the model of a machine differ by: standard deviation of log
-/// time of software that was compared with runs of several sources. Source: 245 such rows of 11
+/// What two runs of one configuration and the model of a machine differ by: standard deviation of
+/// log time of software that was compared with runs of several sources. Source: 245 such rows of 11
 /// sources, of which 0.046 holds 90 %, and 0.049 where their source is left out; rounded.
 inline constexpr double kUsualError = 0.05;
 

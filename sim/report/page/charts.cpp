@@ -65,8 +65,9 @@ Json simulated_layouts(const Json& result) {
 Json front_colours(const Json& points) {
   Json words = Json::array();
   Json colours = Json::array();
-  for (const auto& [word, colour] : {std::pair("on it", "#e45756"), std::pair("behind it", "#4c78a8"),
-                                     std::pair("not in the table", "#9aa5b1")}) {
+  for (const auto& [word, colour] :
+       {std::pair("on it", "#e45756"), std::pair("behind it", "#4c78a8"),
+        std::pair("not in the table", "#9aa5b1")}) {
     const auto has = [&word = word](const Json& point) { return point["front"] == word; };
     if (std::any_of(points.begin(), points.end(), has)) {
       words.push_back(word);
@@ -254,7 +255,8 @@ void add_validation(const Json& result, std::vector<Chart>& charts) {
   spec["height"] = 420;
   spec["layer"] = Json::array({equal, intervals, points});
   add(charts, "validation",
-      "Published runs, their predictions and 90 % intervals; on the dashed line both are equal", spec);
+      "Published runs, their predictions and 90 % intervals; on the dashed line both are equal",
+      spec);
 }
 
 }  // namespace

@@ -75,8 +75,9 @@ std::string embedded_json(const Json& json, const std::string& id, const std::st
 
 namespace {
 
-/// A heading that may be broken behind each part of its name, as in "predicted_tokens_per_s_per_gpu":
-/// columns of numbers are narrow, and what is wider lies over its neighbour.
+/// A heading that may be broken behind each part of its name, as in
+/// "predicted_tokens_per_s_per_gpu": columns of numbers are narrow, and what is wider lies over its
+/// neighbour.
 std::string breakable(const std::string& heading) {
   std::string html;
   for (const char c : escaped(heading)) {

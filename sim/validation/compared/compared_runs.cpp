@@ -22,8 +22,8 @@ constexpr double kOtherKind = 0.09;
 constexpr StepError kNeverCompared{0.12, 0.06};
 /// Of a GPU on which no software was compared.
 constexpr double kNewGpu = 0.04;
-/// What mixtures differ by at least, as others do by `training::kUsualError`; misses beyond it are of
-/// the software's model.
+/// What mixtures differ by at least, as others do by `training::kUsualError`; misses beyond it are
+/// of the software's model.
 constexpr double kAlwaysOfMixtures = 0.085;
 
 std::string width_of(core::Precision precision) {

@@ -41,11 +41,11 @@ constexpr ElementwiseOperator kSingleRotary{{2, 0, 1}, {2, 0, 1}};
 constexpr ElementwiseOperator kScaledRotary{{12, 0, 12, 0.71}, {14, 0, 7, 0.71}};
 
 /// Copies of heads between layouts. Forward: out of the product rw; of keys and values, joined rw
-/// and made contiguous rw. Backward: queries, keys and values stacked rw and made contiguous for the
-/// product rw; of keys and values, joined out of the kernel's gradients rw.
-/// Source: huggingface/nanotron, src/nanotron/models/llama.py, CausalSelfAttention, 2025; PyTorch,
-/// tools/autograd/derivatives.yaml (unbind, split). Pace: as of the composed rotary embedding, which
-/// joins.
+/// and made contiguous rw. Backward: queries, keys and values stacked rw and made contiguous for
+/// the product rw; of keys and values, joined out of the kernel's gradients rw. Source:
+/// huggingface/nanotron, src/nanotron/models/llama.py, CausalSelfAttention, 2025; PyTorch,
+/// tools/autograd/derivatives.yaml (unbind, split). Pace: as of the composed rotary embedding,
+/// which joins.
 constexpr ElementwiseOperator kCopiedQueries{{2, 0, 1, 0.71}, {4, 0, 2, 0.71}};
 constexpr ElementwiseOperator kCopiedKeys{{6, 0, 3, 0.71}, {6, 0, 3, 0.71}};
 
