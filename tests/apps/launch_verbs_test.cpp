@@ -135,7 +135,7 @@ TEST_F(LaunchVerbs, SavesGoBothWays) {
         std::pair("torchtitan", "torchtitan-toml")}) {
     const std::string file = std::string("a.") + tool;
     ASSERT_EQ(run(std::string("export ") + tool + " s.yaml --out " + file).code, 0);
-    ASSERT_EQ(run(std::string("import ") + format + " " + file + " --out t.yaml").code, 0);
+    ASSERT_EQ(run(std::string("import ") + format + " " + file + " --out t.yaml --force").code, 0);
     EXPECT_THAT(read("t.yaml"),
                 HasSubstr("  checkpoint:\n    interval_steps: 20\n    mode: sync\n"))
         << tool;

@@ -57,10 +57,11 @@ TEST(PlanReport, NamesTheObjectivesOfTheFront) {
 }
 
 TEST(PlanReport, SaysWhetherIntervalsSeparateTheFirstTwo) {
-  EXPECT_THAT(text_of({timed(1, 0.9, 1.1), timed(1.5, 1.4, 1.6)}),
+  const auto text = text_of({timed(1, 0.9, 1.1), timed(1.5, 1.4, 1.6)});  // folded at 200 columns
+  EXPECT_THAT(text,
               HasSubstr("Plan 2 takes 50.0 % longer a token. The 90 % intervals of their steps "
-                        "by the error of the simulation alone, 0.900 to 1.10 s and 1.40 to 1.60 s, "
-                        "do not overlap"));
+                        "by the error of the simulation alone, 0.900 to 1.10 s and 1.40 to"));
+  EXPECT_THAT(text, HasSubstr("1.60\ns, do not overlap"));
   EXPECT_THAT(text_of({timed(1, 0.9, 1.1), timed(1.05, 1, 1.2)}), HasSubstr("overlap: what"));
   // The second is the faster one, and better by nothing that was asked for.
   EXPECT_THAT(text_of({timed(1, 0.9, 1.1), timed(0.5, 0.4, 0.6)}, Objective::dollars),
@@ -69,10 +70,11 @@ TEST(PlanReport, SaysWhetherIntervalsSeparateTheFirstTwo) {
 
 // Twice the tokens in 1.6 times the time: less a token.
 TEST(PlanReport, ComparesStepsOfDifferentBatchesByTheToken) {
-  EXPECT_THAT(text_of({timed(1.6, 1.5, 1.7, 1, 16), timed(1, 0.92, 1.1)}),
+  const auto text = text_of({timed(1.6, 1.5, 1.7, 1, 16), timed(1, 0.92, 1.1)});
+  EXPECT_THAT(text,
               HasSubstr("takes 25.0 % longer a token. The 90 % intervals of their time for a "
-                        "million tokens by the error of the simulation alone, 93.8 to 106 s and "
-                        "115 to 138 s, do not overlap"));
+                        "million tokens by the error of the simulation alone, 93.8 to 106 s"));
+  EXPECT_THAT(text, HasSubstr("and 115 to 138 s, do not overlap"));
 }
 
 // Dollars are of GPUs too: what fewer of them take longer says nothing about that.

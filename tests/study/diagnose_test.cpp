@@ -14,6 +14,9 @@
 namespace headway::study {
 namespace {
 
+/// Of each GPU: 256 sequences of 8,192 tokens on 128.
+constexpr double kTokensAStep = 16384;
+
 using testing::HasSubstr;
 
 config::LoadedScenario planted_job() {
@@ -107,8 +110,8 @@ TEST(Diagnose, OneFigureLeavesDoubtAndSaysWhatToMeasure) {
   std::string log;
   for (int i = 1; i <= 4; ++i) {
     log +=
-        fmt::format("completed step: {}, seconds: {:.4f}, TFLOP/s/device: 1, Tokens/s/device: 1\n",
-                    i, step * 1.3);
+        fmt::format("completed step: {}, seconds: {:.4f}, TFLOP/s/device: 1, Tokens/s/device: {}\n",
+                    i, step * 1.3, kTokensAStep / (step * 1.3));
   }
   const auto report = diagnose(loaded, {{"maxtext.log", log}});
   ASSERT_EQ(report.compared.size(), 1U);
@@ -207,8 +210,9 @@ std::string predicted_log(double step, double scatter, int decimals) {
   Noise noise(11);
   std::string log;
   for (int i = 1; i <= 120; ++i) {
-    log += fmt::format("completed step: {}, seconds: {:.{}f}, Tokens/s/device: 1\n", i,
-                       scatter > 0 ? step * noise(scatter) : step, decimals);
+    const double seconds = scatter > 0 ? step * noise(scatter) : step;
+    log += fmt::format("completed step: {}, seconds: {:.{}f}, Tokens/s/device: {}\n", i, seconds,
+                       decimals, kTokensAStep / seconds);
   }
   return log;
 }

@@ -74,9 +74,9 @@ class EvidenceReader {
     } else if (json) {
       add_collectives(import::read_nccl_tests_json(file.text, file.name), file.name);
     } else if (import::is_training_log(file.text)) {
-      add_training(steps_of_job(checked_, import::read_training_log(file.text, file.name),
-                                file.name, evidence_.remarks),
-                   file.name);
+      auto log = import::read_training_log(file.text, file.name);
+      keep_steps_of_job(checked_, file.name, log, evidence_.remarks);
+      add_training(log, file.name);
     } else if (import::is_gpu_monitor(file.text)) {
       const std::string node = std::filesystem::path(file.name).stem().string();
       const auto gpus = import::read_gpu_monitor(file.text, file.name, node);

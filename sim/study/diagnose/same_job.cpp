@@ -15,8 +15,9 @@ namespace {
 /// some are a product with, the last is up to 1 %. Judged.
 constexpr double kSameWork = 0.01;
 
-bool same_work(double logged, double expected) {
-  return std::abs(logged / expected - 1) <= kSameWork;
+/// @param rounding  of the logged figure, relative, beyond that
+bool same_work(double logged, double expected, double rounding = 0) {
+  return std::abs(logged / expected - 1) <= kSameWork + rounding;
 }
 
 class LoggedWork {
@@ -42,6 +43,12 @@ class LoggedWork {
   /// Of the work of the scenario's step, what a line's step has; 0: the line does not say.
   [[nodiscard]] double share(const import::LoggedStep& step) const {
     return step.samples > 0 ? step.samples / batch_ : step.tokens_per_gpu / tokens_;
+  }
+
+  /// Whether a line's step has other work than the scenario's.
+  /// @param resolution  of the log's times, of which tokens are products
+  [[nodiscard]] bool differs(const import::LoggedStep& step, double resolution) const {
+    return share(step) > 0 && !same_work(share(step), 1, step.samples > 0 ? 0 : resolution);
   }
 
   /// @param step  a line of other work, where no line has the scenario's
@@ -76,38 +83,34 @@ class LoggedWork {
 
 }  // namespace
 
-import::TrainingLog steps_of_job(const training::CheckedScenario& checked,
-                                 import::TrainingLog log,
-                                 const std::string& file,
-                                 std::vector<std::string>& remarks){LoggedWork work(checked, file);
-const auto says = [&](const auto& step) { return work.share(step) > 0; };
-const auto other = [&](const auto& step) { return says(step) && !same_work(work.share(step), 1); };
-const auto all = static_cast<std::size_t>(std::count_if(log.steps.begin(), log.steps.end(), says));
-work.compare_settings(log.job, all > 0);
-const auto others =
-    static_cast<std::size_t>(std::count_if(log.steps.begin(), log.steps.end(), other));
-if (others == 0) {
-  return log;
+void keep_steps_of_job(const training::CheckedScenario& checked,
+                       const std::string& file,
+                       import::TrainingLog& log,
+                       std::vector<std::string>& remarks) {
+  LoggedWork work(checked, file);
+  const auto says = [&](const auto& step) { return work.share(step) > 0; };
+  const auto other = [&](const auto& step) { return work.differs(step, log.resolution); };
+  const auto all = std::count_if(log.steps.begin(), log.steps.end(), says);
+  work.compare_settings(log.job, all > 0);
+  const auto others = std::count_if(log.steps.begin(), log.steps.end(), other);
+  if (others == 0) {
+    return;
+  }
+  if (others == all) {
+    work.refuse(*std::find_if(log.steps.rbegin(), log.steps.rend(), other));
+  }
+  const auto lines = static_cast<std::ptrdiff_t>(log.steps.size());
+  log.steps.erase(std::remove_if(log.steps.begin(), log.steps.end(), other), log.steps.end());
+  // Timers are medians over all lines.
+  const bool timers = !log.parts.empty() && 2 * others >= lines;
+  if (timers) {
+    log.parts.clear();
+  }
+  remarks.push_back(fmt::format(
+      "{}: {} of {} lines are of steps with another batch than the scenario's {} sequences and are "
+      "left out{}",
+      file, others, lines, checked.scenario().training.global_batch,
+      timers ? ", with the timers, which are most of those steps" : ""));
 }
-if (others == all) {
-  work.refuse(*std::find_if(log.steps.rbegin(), log.steps.rend(), other));
-}
-const std::size_t lines = log.steps.size();
-log.steps.erase(std::remove_if(log.steps.begin(), log.steps.end(), other), log.steps.end());
-// Timers are medians over all lines.
-const bool timers = !log.parts.empty() && 2 * others >= lines;
-if (timers) {
-  log.parts.clear();
-}
-remarks.push_back(fmt::format(
-    "{}: {} of {} lines are of steps with another batch than the scenario's {} sequences and are "
-    "left out{}",
-    file,
-    others,
-    lines,
-    checked.scenario().training.global_batch,
-    timers ? ", with the timers, which are most of those steps" : ""));
-return log;
-}  // namespace headway::study
 
 }  // namespace headway::study

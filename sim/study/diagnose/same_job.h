@@ -9,15 +9,16 @@
 
 namespace headway::study {
 
-/// The log without the lines of steps that have another batch than the scenario's, as those of a
-/// batch that is ramped up: their times are of other work. Batches differ that are more than 1 %
-/// apart (some are products of rounded figures). What the log does not say is not compared.
+/// Takes the lines of steps that have another batch than the scenario's out of the log, as those of
+/// a batch that is ramped up: their times are of other work. Batches differ that are more than 1 %
+/// apart, tokens (products of rounded figures) by more than that and the rounding of the times.
+/// What the log does not say is not compared.
 /// @param remarks  told how many lines were left out
 /// @throws core::Error naming the line, if no step has the scenario's batch, or if the log says
 /// another sequence length or number of GPUs
-import::TrainingLog steps_of_job(const training::CheckedScenario& checked,
-                                 import::TrainingLog log,
-                                 const std::string& file,
-                                 std::vector<std::string>& remarks);
+void keep_steps_of_job(const training::CheckedScenario& checked,
+                       const std::string& file,
+                       import::TrainingLog& log,
+                       std::vector<std::string>& remarks);
 
 }  // namespace headway::study
