@@ -1711,6 +1711,13 @@ class FrameworkSpec:
         With elementwise fused: so is one whose sines and cosines have a factor; false:
         PyTorch's operators one by one, as the kernel takes none (Transformer Engine). (default
         true)
+    copied_heads
+        Queries, keys and values are copied into the layout of attention's kernel; keys and
+        values are joined for the rotary embedding and copied once more (permute and
+        contiguous). (default false)
+    joined_gate
+        With elementwise eager: both inputs of the MLP's gate are halves of one array, whose
+        gradients are joined by a copy (torch.split). (default false)
     recompute_elementwise
         Backward recomputes the outputs of norms and of the MLP's activation instead of keeping
         them. (default false)
@@ -1849,6 +1856,8 @@ class FrameworkSpec:
     fused_norms: bool = NOT_GIVEN
     fused_rotary: bool = NOT_GIVEN
     fused_scaled_rotary: bool = NOT_GIVEN
+    copied_heads: bool = NOT_GIVEN
+    joined_gate: bool = NOT_GIVEN
     recompute_elementwise: bool = NOT_GIVEN
     narrow_activations: bool = NOT_GIVEN
     tensor_overlap: bool = NOT_GIVEN
@@ -2249,7 +2258,8 @@ class CheckpointSpec:
         sync: training waits for the last byte; async: it waits for the snapshot only. (default
         async)
     bytes_per_parameter
-        Saved bytes: 2 weights + 12 fp32 Adam state. (default 14)
+        Saved bytes: 2 weights + 12 fp32 Adam state; left out: what training keeps of each.
+        (default 14)
     keep
         Checkpoints kept; older ones are deleted. (default 3)
     archive
@@ -3500,7 +3510,7 @@ class CalibrationSpec:
         Device, driver, versions, date, as recorded. (optional)
     relative_error
         Standard error of a predicted step, relative; widens the interval. A prediction that may
-        be wrong by more than a factor of e says nothing. (default 0.06)
+        be wrong by more than a factor of e says nothing. (default 0.05)
     use, source
         As described at the top of this module.
     """

@@ -238,8 +238,11 @@ std::string framework_entry(const RunRow& row, bool rack, Assumed& assumed) {
 }
 
 void apply_flags(const RunRow& row, workload::FrameworkSpec& framework) {
+  // A profile that does not say what it costs has nothing that hides a collective: asynchronous
+  // linears are no user buffers.
   for (const auto& flag : {row.tp_comm_overlap, row.async_tp}) {
-    framework.tensor_overlap = flag.value_or(framework.tensor_overlap);
+    framework.tensor_overlap =
+        framework.tensor_interference > 0 && flag.value_or(framework.tensor_overlap);
   }
   if (row.torch_compile.has_value()) {
     const bool compiled = row.torch_compile.value_or(false);
