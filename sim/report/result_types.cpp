@@ -16,7 +16,7 @@
 #include "sim/study/points/solve.h"
 #include "sim/study/points/sweep.h"
 #include "sim/study/profile/compare_profile.h"
-#include "sim/study/profile_comparison.h"
+#include "sim/study/profile/profile_comparison.h"
 #include "sim/study/replay/replay.h"
 #include "sim/study/run_report.h"
 #include "sim/study/topo.h"

@@ -96,7 +96,7 @@ void add_power(const Scenario& s, std::vector<std::string>& list) {
   }
   const bool said = s.cluster.power && s.cluster.power->least_board;
   const core::Watts least = said ? *s.cluster.power->least_board : kLeastBoardShare * shares.power;
-  constexpr double kRounding = 1e-9;  // of 2/7
+  constexpr double kRounding = 1e-9;  // Source: 2/7 in double precision errs by less
   if (shares.power > gpu.idle_power && gpu.power < least * (1 - kRounding)) {
     list.push_back(fmt::format(
         "cluster.node.gpu.power of {:g} W is below the {:.0f} W that a {} can be limited to ({}): "

@@ -214,8 +214,6 @@ TEST_F(Suggestions, OtherWordsAndMappings) {
               HasSubstr("sharding 'fsdp' is unknown; did you mean 'zero3'?"));
   EXPECT_THAT(run("run s.yaml --set 'training.documents=[8192]'").err,
               HasSubstr("must be a mapping, as {tokens: 8192}, not '8192'"));
-  EXPECT_THAT(run("run s.yaml --set model=llama-3.1-8b").err,
-              HasSubstr("model must be a mapping, as {use: llama-3.1-8b}"));
 }
 
 // A section that was asked for and is not there says so, and what it takes.

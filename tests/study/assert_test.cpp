@@ -42,7 +42,8 @@ TEST(Assertion, ReachesBooleansAndArrays) {
 TEST(Assertion, FailsWhereTheRunHasNoSuchPart) {
   EXPECT_THAT(failures("campaign.ettr.p50 > 0.5", sample_report()),
               testing::ElementsAre(
-                  "assert 'campaign.ettr.p50 > 0.5' fails: this run has no campaign.ettr.p50"));
+                  "assert 'campaign.ettr.p50 > 0.5' fails: this run has no campaign.ettr.p50: the "
+                  "scenario has no run.until"));
   EXPECT_TRUE(failures("campaign.ettr.p50 > 0.5", sample_report_with_campaign()).empty());
 }
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "sim/report/table.h"
-#include "sim/study/profile_comparison.h"
+#include "sim/study/profile/profile_comparison.h"
 #include "sim/training/explain/anchor.h"
 
 #include "calibrate/fit/profile.h"

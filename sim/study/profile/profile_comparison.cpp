@@ -1,4 +1,4 @@
-#include "sim/study/profile_comparison.h"
+#include "sim/study/profile/profile_comparison.h"
 
 #include <cmath>
 #include <fmt/format.h>
