@@ -15,12 +15,12 @@ bool has_words(const std::string& name, const std::string& words) {
 }
 
 std::string price_warning(const gpu::GpuSpec& gpu, const price::PriceSpec& prices) {
-  constexpr double kHour = 3600;  // Source: the hour
+  using namespace core::literals;
   return fmt::format(
       "run.prices bills {} at {:.2f} USD a GPU-hour, which is a price of {} ({}): dollars are not "
       "those of this GPU; name one of its own in run.prices.use, in a search or sweep a list over "
       "run.prices or --machine with both, or set run.prices.gpu_hour and run.prices.gpu",
-      gpu.name, prices.gpu_hour.si() * kHour, prices.gpu, prices.name);
+      gpu.name, (prices.gpu_hour * 1_h).si(), prices.gpu, prices.name);
 }
 
 }  // namespace

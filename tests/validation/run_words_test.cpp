@@ -36,6 +36,17 @@ TEST(RunWords, FlagsHaveManyWords) {
   EXPECT_FALSE(scenario({{"cuda_graph", "none:full_iteration"}}).training.framework.cuda_graphs);
 }
 
+// Asynchronous linears of software whose profile has nothing that hides a collective are no user
+// buffers, whatever its source calls them.
+TEST(RunWords, OverlapNeedsAProfileThatSaysWhatItCosts) {
+  const auto overlap = [](const char* era) {
+    return scenario({{"era", era}, {"tp_comm_overlap", "yes"}}).training.framework;
+  };
+  EXPECT_EQ(overlap("nanotron-2025").name, "nanotron");
+  EXPECT_FALSE(overlap("nanotron-2025").tensor_overlap);
+  EXPECT_TRUE(overlap("megatron-core-2024").tensor_overlap);
+}
+
 // A word that no list has is told, and the interval widens; a known one is not.
 TEST(RunWords, WordsThatAreNotUnderstoodAreTold) {
   const auto odd = predicted({{"precision_detail", "fp8 quux scaling"}});
