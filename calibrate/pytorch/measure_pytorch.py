@@ -34,6 +34,7 @@ SHARES: Mapping[str, float] = {
     "attention": 22,
     "elementwise": 28,
     "optimizer": 10,
+    "decompositions": 4,
     "load": 17,
     "launch": 14,
 }

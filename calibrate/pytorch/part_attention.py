@@ -1,4 +1,4 @@
-"""Causal attention, forward and backward, by PyTorch's own choice of libraries."""
+"""Causal attention, forward and backward, by the libraries that PyTorch chooses among."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def shapes(tiny: bool) -> list[Shape]:
     """The most important first."""
     if tiny:
         return [Shape(2, 256, 4, 4, 64), Shape(1, 256, 4, 2, 128)]
-    out = []
+    out = [Shape(4, 4096, 16, 8, 256), Shape(4, 4096, 8, 4, 512)]
     for sequence in (4096, 8192, 2048, 1024, 16384, 32768):
         for head_dim, heads in ((128, 32), (64, 32), (128, 16)):
             for key_value_heads in (heads, 8):
@@ -96,10 +96,11 @@ def time_shape(bench: Bench, shape: Shape, variant: str, backend: SDPBackend) ->
 
 
 def measure(bench: Bench) -> None:
-    """All shapes by both libraries."""
+    """All shapes by both libraries; by the third only what is too wide for the others."""
     backends = {"flash2": SDPBackend.FLASH_ATTENTION, "cudnn": SDPBackend.CUDNN_ATTENTION}
     for shape in shapes(bench.tiny):
-        for variant, backend in backends.items():
+        wide = {"efficient": SDPBackend.EFFICIENT_ATTENTION} if shape.head_dim > 256 else {}
+        for variant, backend in (wide or backends).items():
             name = (
                 f"attention {variant} {shape.batch} x {shape.sequence} heads {shape.query_heads} "
                 f"of {shape.key_value_heads} width {shape.head_dim}"

@@ -79,6 +79,16 @@ OPTIMIZER_BYTES: Mapping[str, float] = {
 }
 
 
+#: Decompositions of a square fp32 matrix (sim/workload/preconditioner).
+DECOMPOSITIONS = ("eigenvalues", "basis")
+
+
+def decomposition_bytes(op: str, side: int) -> float:
+    """Bytes of one: half of making a matrix tridiagonal reads what is left of it, `side`^3 / 3
+    numbers; a QR reads and writes its columns."""
+    return 4 * side**3 / 3 if op == "eigenvalues" else 8.0 * side**2
+
+
 def decoder_shapes(
     layers: int, hidden: int, ffn: int, key_width: int, vocabulary: int
 ) -> list[tuple[int, ...]]:

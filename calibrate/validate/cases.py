@@ -121,6 +121,7 @@ class Case:
     cuda_graphs: bool = False
     compiled: bool = False
     fp8: bool = False
+    library: bool = False  #: the decoder as Hugging Face Transformers has it, not ours
 
     @property
     def name(self) -> str:
@@ -135,6 +136,7 @@ class Case:
         words += ["compiled"] if self.compiled else []
         words += ["fp8"] if self.fp8 else []
         words += ["graphs"] if self.cuda_graphs else []
+        words += ["transformers"] if self.library else []
         return " ".join(words)
 
     @property
@@ -162,14 +164,32 @@ def common_cases(model: Model) -> list[Case]:
     return out
 
 
+def library_cases() -> list[Case]:
+    """Decoders of somebody else's code: large and small, recomputed, long, and one that the CPU
+    limits."""
+    small, middle, llama, wide, large = (
+        by_name(name) for name in ("360M", "760M", "1.2B", "1.7B", "3.2B")
+    )
+    return [
+        Case(llama, 2048, 4, 2, library=True),
+        Case(large, 2048, 1, 2, library=True),
+        Case(wide, 2048, 2, 2, library=True),
+        Case(small, 2048, 8, 2, library=True),
+        Case(llama, 2048, 8, 1, recompute=True, library=True),
+        Case(large, 8192, 1, 1, recompute=True, library=True),
+        Case(middle, 1024, 1, 4, library=True),
+    ]
+
+
 def by_name(name: str) -> Model:
     """The model called `name`."""
     return next(model for model in MODELS if model.name == name)
 
 
 def cases(quick: bool = False) -> list[Case]:
-    """The common cases of every model; then 8-bit products, long sequences and large micro-batches;
-    quickly: one case a model. In the order in which they are worth having, if time runs out."""
+    """The common cases of every model; then a library's decoders, 8-bit products, long sequences
+    and large micro-batches; quickly: one case a model. In the order in which they are worth having,
+    if time runs out."""
     plain = [Case(m, 2048, common_cases(m)[0].micro_batch, 2) for m in MODELS]
     if quick:
         return plain
@@ -177,6 +197,7 @@ def cases(quick: bool = False) -> list[Case]:
     depth = max(len(row) for row in rows)
     out = [row[i] for i in range(depth) for row in rows if i < len(row)]
     one, llama, wide, large = (by_name(n) for n in ("1.1B", "1.2B", "1.7B", "3.2B"))
+    out += library_cases()
     out += [
         Case(llama, 2048, 4, 2, compiled=True, fp8=True),
         Case(large, 2048, 1, 2, compiled=True, fp8=True),
@@ -203,13 +224,17 @@ FRAMEWORK = {
     "gradient_bytes": 4,
     "step_overhead": "0 s",
 }
-#: Operators one by one; the CPU's time a kernel is that of the catalogue's eager framework.
+#: Operators one by one, gate and up halves of one product; the CPU's time a kernel is that of the
+#: catalogue's eager framework.
 EAGER = {
     "elementwise": "eager",
     "loss": "separate",
     "fused_permute": False,
+    "joined_gate": True,
     "host": {"launch": "10 us"},
 }
+#: The same of Transformers: gate and up are products of their own (LlamaMLP).
+LIBRARY = {**EAGER, "joined_gate": False}
 #: Layers and loss compiled.
 COMPILED = {"elementwise": "compiled", "loss": "fused", "fused_permute": False}
 
@@ -267,7 +292,8 @@ def model_keys(model: Model) -> dict[str, object]:
 
 def scenario(case: Case, machine: Machine) -> dict[str, object]:
     """The scenario of `case`, as the keys of a Headway file."""
-    framework = {**FRAMEWORK, **(COMPILED if case.compiled else EAGER)}
+    written = COMPILED if case.compiled else LIBRARY if case.library else EAGER
+    framework = {**FRAMEWORK, **written}
     out: dict[str, object] = {
         "headway": 1,
         "name": case.name,

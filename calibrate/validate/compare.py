@@ -44,6 +44,7 @@ class Measured:
     peak_bytes: int  #: torch.cuda.max_memory_allocated
     reserved_bytes: int  #: torch.cuda.max_memory_reserved: with what the allocator could not use
     kernels: list[dict[str, object]] = field(default_factory=list)  #: name, count, seconds a step
+    held_bytes: int = 0  #: allocated before the case began, by earlier ones
 
 
 @dataclass(frozen=True)

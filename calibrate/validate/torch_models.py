@@ -8,6 +8,7 @@ embedding: complex numbers are not compiled.
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import torch
@@ -200,7 +201,7 @@ def cross_entropy(logits: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
 
 
 class Decoder(nn.Module):
-    """Embedding, layers, last norm, logits, loss."""
+    """Embedding, layers, last norm, logits."""
 
     def __init__(self, case: Case) -> None:
         super().__init__()
@@ -212,24 +213,64 @@ class Decoder(nn.Module):
         self.output = nn.Linear(model.hidden, model.vocabulary, bias=False)
         if model.tied_embeddings:
             self.output.weight = self.embedding.weight
-        self.loss = torch.compile(cross_entropy, dynamic=False) if case.compiled else cross_entropy
 
-    def forward(
-        self, tokens: torch.Tensor, targets: torch.Tensor, turn: torch.Tensor
-    ) -> torch.Tensor:
-        """Mean loss of the micro-batch."""
+    def forward(self, tokens: torch.Tensor, turn: torch.Tensor) -> torch.Tensor:
+        """[batch, sequence] -> [batch, sequence, vocabulary]."""
         x = self.embedding(tokens)
         for layer in self.layers:
             if self.recompute:
                 x = checkpoint(layer, x, turn, use_reentrant=False)
             else:
                 x = layer(x, turn)
-        return self.loss(self.output(self.norm(x)), targets)
+        return self.output(self.norm(x))
 
 
-def decoder(case: Case, device: torch.device) -> Decoder:
+class LibraryDecoder(nn.Module):
+    """LlamaForCausalLM of Hugging Face Transformers: products of their own for queries, keys,
+    values, gate and up; rotate_half in 16 bits."""
+
+    def __init__(self, case: Case) -> None:
+        super().__init__()
+        from transformers import LlamaConfig, LlamaForCausalLM
+
+        model = case.model
+        config = LlamaConfig(
+            hidden_size=model.hidden,
+            intermediate_size=model.ffn,
+            num_hidden_layers=model.layers,
+            num_attention_heads=model.heads,
+            num_key_value_heads=model.key_value_heads,
+            head_dim=model.head_dim,
+            vocab_size=model.vocabulary,
+            tie_word_embeddings=model.tied_embeddings,
+            max_position_embeddings=case.sequence,
+            attn_implementation="sdpa",
+            use_cache=False,
+        )
+        self.model = LlamaForCausalLM(config).train()
+        if case.recompute:
+            self.model.gradient_checkpointing_enable({"use_reentrant": False})
+
+    def forward(self, tokens: torch.Tensor, _turn: torch.Tensor) -> torch.Tensor:
+        """[batch, sequence] -> [batch, sequence, vocabulary]."""
+        return self.model(input_ids=tokens).logits
+
+
+def loss_of(case: Case) -> Callable[[torch.Tensor, torch.Tensor], torch.Tensor]:
+    """Mean loss of logits and targets; compiled where the layers are."""
+    return torch.compile(cross_entropy, dynamic=False) if case.compiled else cross_entropy
+
+
+def decoder(case: Case, device: torch.device) -> nn.Module:
     """The model of `case` on `device` in bf16: its layers compiled and in 8 bits where the case
     says so, the head always in 16."""
+    if case.library:
+        with device:
+            return LibraryDecoder(case).to(torch.bfloat16)
+    if case.model.mixer is not None:
+        from triton_tuning import tune_among_few
+
+        tune_among_few()
     with device:
         model = Decoder(case).to(torch.bfloat16)
     if case.fp8:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 import torch
 from cases import Case
 from torch.nn.attention import SDPBackend, sdpa_kernel
-from torch_models import decoder, turn_of
+from torch_models import decoder, loss_of, turn_of
 
 
 @dataclass(frozen=True)
@@ -36,6 +36,7 @@ class StepTime:
     peak_bytes: int  #: allocated, at the worst moment of a step
     reserved_bytes: int  #: held by the allocator, at the same
     kernels: list[KernelTime] = field(default_factory=list)  #: of one more step, longest first
+    held_bytes: int = 0  #: allocated before the case began, by earlier ones
 
 
 class Trainer:
@@ -45,6 +46,7 @@ class Trainer:
         torch.manual_seed(1)
         self.case = case
         self.model = decoder(case, device)
+        self.loss = loss_of(case)
         self.turn = turn_of(case, device)
         self.weights = list(self.model.parameters())  # a tied weight once
         self.gradients = [torch.zeros_like(w, dtype=torch.float32) for w in self.weights]
@@ -71,7 +73,8 @@ class Trainer:
     def micro_batch(self) -> None:
         """Forward and backward of one micro-batch."""
         with sdpa_kernel([SDPBackend.FLASH_ATTENTION]):
-            loss = self.model(self.tokens, self.targets, self.turn) / self.case.micro_batches
+            logits = self.model(self.tokens, self.turn)  # the caller of a model has them throughout
+            loss = self.loss(logits, self.targets) / self.case.micro_batches
             loss.backward()
 
     def capture(self) -> None:
@@ -130,6 +133,7 @@ def time_case(case: Case, steps: int) -> StepTime:
     torch._dynamo.reset()  # else shapes of earlier cases count against this one
     gc.collect()  # compiled graphs of earlier cases hold arrays
     torch.cuda.empty_cache()
+    held = torch.cuda.memory_allocated()
     trainer = Trainer(case, torch.device("cuda"))
     trainer.step()
     if case.cuda_graphs:
@@ -149,4 +153,4 @@ def time_case(case: Case, steps: int) -> StepTime:
     quartiles = statistics.quantiles(seconds, n=4, method="inclusive") if steps > 1 else [0, 0, 0]
     peak = torch.cuda.max_memory_allocated(), torch.cuda.max_memory_reserved()
     spread_s = quartiles[2] - quartiles[0]
-    return StepTime(statistics.median(seconds), spread_s, *peak, kernels_of(trainer.step))
+    return StepTime(statistics.median(seconds), spread_s, *peak, kernels_of(trainer.step), held)
