@@ -27,14 +27,17 @@ std::string shown(const LabelledFigure& how, const Figure& figure) {
 
 }  // namespace
 
+std::string range_text(const std::string& low, const std::string& high) {
+  return low == high ? low : fmt::format("{} to {}", low, high);
+}
+
 std::string LabelledFigure::cell(const Figure& result) const {
   const Figure* figure = present(result, path);
   if (figure == nullptr) {
     return "";
   }
   return figure->kind == core::FigureKind::list
-             ? fmt::format("{} to {}", shown(*this, figure->parts.front()),
-                           shown(*this, figure->parts.back()))
+             ? range_text(shown(*this, figure->parts.front()), shown(*this, figure->parts.back()))
              : shown(*this, *figure);
 }
 

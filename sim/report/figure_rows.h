@@ -16,11 +16,14 @@ struct LabelledFigure {
   double scale = 1;        ///< unit of the figure / unit of the label
   bool share = false;      ///< printed as per cent with one decimal
 
-  /// The figure as the table shows it; empty where it is absent. An interval is "low to high".
+  /// The figure as the table shows it; empty where it is absent. An interval is a range_text.
   [[nodiscard]] std::string cell(const core::Figure& result) const;
 };
 
 using LabelledFigures = std::vector<LabelledFigure>;
+
+/// "4.10 to 4.30"; one figure where both ends are shown alike.
+std::string range_text(const std::string& low, const std::string& high);
 
 /// One row a figure that is there: label and cell.
 std::vector<std::vector<std::string>> rows_of(const LabelledFigures& labelled,

@@ -106,7 +106,7 @@ TEST_F(CompareVerb, PrintsFiguresSideBySideAndTheLayerThatMatters) {
   EXPECT_THAT(outcome.out, HasSubstr("Side by side"));
   EXPECT_THAT(outcome.out, HasSubstr("all layers"));
   EXPECT_THAT(outcome.out,
-              HasSubstr("The largest part of the difference in wall [days] comes from "));
+              HasSubstr("The largest part of the difference in wall clock comes from "));
   EXPECT_THAT(run("compare a.yaml b.yaml --format json").out,
               HasSubstr("\"verdict\": \"A step takes "));
 }

@@ -74,6 +74,19 @@ if CAN_BROWSE:
             if not node["ignored"] and "role" in node
         ]
 
+    def test_charts_lie_close_below_one_another(opened):
+        page = opened(viewport={"width": 1600, "height": 900})
+        page.wait_for_timeout(500)
+        lowest: dict[float, float] = {}  # end of what each column has so far
+        for figure in page.locator(".charts figure").all():
+            title, table = figure.locator("figcaption"), figure.locator("> details")
+            begin, end = title.bounding_box(), table.bounding_box()
+            assert begin and end
+            above = lowest.get(begin["x"], begin["y"])
+            assert 0 <= begin["y"] - above <= 40, title.inner_text()
+            lowest[begin["x"]] = end["y"] + end["height"]
+        assert len(lowest) > 1
+
     def test_every_chart_is_heard_by_its_name_and_has_a_table(opened):
         page = opened()
         charts = page.locator(".chart").count()

@@ -99,3 +99,18 @@ if CAN_BROWSE:
         assert rows(tab, "in") == near
         usd = tab.locator(".brush input[name=dollars-from]").input_value()
         assert float(usd) < dollars(result["plans"])[0]
+
+    def test_a_phone_shows_layouts_beside_days_and_dollars(planned):
+        tab, _ = planned
+        tab.set_viewport_size({"width": 400, "height": 900})
+        headings = tab.locator('[data-list="plans"] th')
+        for heading in ("layout", "step [s]", "days, median", "USD, median"):
+            box = headings.filter(has_text=heading).bounding_box()
+            assert box, heading
+            assert box["x"] + box["width"] <= 400, heading
+
+    def test_a_wide_screen_shows_every_column_of_the_plans(planned):
+        tab, _ = planned
+        tab.set_viewport_size({"width": 1600, "height": 900})
+        table = tab.locator('[data-list="plans"] .table')
+        assert table.evaluate("box => box.scrollWidth <= box.clientWidth")

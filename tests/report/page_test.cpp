@@ -260,6 +260,34 @@ TEST(Page, TheWaterfallEndsAtTheStep) {
   EXPECT_EQ(values[2]["end"], 4.0);
 }
 
+// Not by their keys: "pipeline p2p", "data", "lost".
+TEST(Page, CausesAndAccountsAreCalledAsInTheTables) {
+  Json result = full_result();
+  result["step"]["breakdown_s"]["pipeline_p2p"] = 0.25;
+  result["step"]["breakdown_s"]["data"] = 0.125;
+  result["campaign"]["ledger_gpu_s"]["load"] = 3600.0;
+  const auto words_of = [&](const char* id) {
+    std::vector<std::string> words;
+    for (const Json& row : values_of(result, id)) {
+      words.push_back(row["what"]);
+    }
+    return words;
+  };
+  EXPECT_THAT(words_of("breakdown"), testing::IsSupersetOf({"transfers between pipeline stages",
+                                                            "data-parallel communication"}));
+  EXPECT_THAT(words_of("breakdown"), Not(testing::Contains("data")));
+  EXPECT_THAT(words_of("ledger"), testing::Contains("loading checkpoints"));
+  EXPECT_EQ(result["step"]["breakdown_s"]["pipeline_p2p"], 0.25) << "keys of results stay";
+}
+
+// Turned on their sides they are hard to read.
+TEST(Page, StagesAreUprightAtTheirAxis) {
+  const auto charts = charts_of({full_result(), "r.json"});
+  const Json& x = charts[1].specification["layer"][0]["encoding"]["x"];
+  EXPECT_EQ(x["axis"]["labelAngle"], 0);
+  EXPECT_EQ(x["axis"]["labelOverlap"], true);
+}
+
 // Not by their keys: "gpus usd".
 TEST(Page, PartsOfABillAreCalledAsInTheTable) {
   Json result = full_result();

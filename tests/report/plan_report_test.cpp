@@ -53,7 +53,8 @@ TEST(PlanReport, SaysNoneWhereNoLayerRecomputes) {
 TEST(PlanReport, NamesTheObjectivesOfTheFront) {
   EXPECT_THAT(text_of({timed(1, 1, 1)}), HasSubstr("Pareto front of time and money"));
   EXPECT_THAT(text_of({timed(1, 1, 1)}, Objective::days, {Objective::goodput}),
-              HasSubstr("best plans by days; * is on the Pareto front of days, goodput"));
+              HasSubstr("The best plan by days; * is on the Pareto front of days, goodput"));
+  EXPECT_THAT(text_of({timed(1, 1, 1), timed(2, 2, 2)}), HasSubstr("The 2 best plans by "));
 }
 
 TEST(PlanReport, SaysWhetherIntervalsSeparateTheFirstTwo) {

@@ -25,6 +25,13 @@ study::RunReport full_report() {
   return report;
 }
 
+TEST(RunScreen, ARangeWithoutWidthIsNotRepeated) {
+  auto report = full_report();
+  report.campaign->wall_days.p5 = report.campaign->wall_days.p95 = report.campaign->wall_days.p50;
+  EXPECT_THAT(run_screen(report),
+              HasSubstr("3.00 T tokens in 10.0 days, ETTR 90.0 % (85.0 to 95.0)"));
+}
+
 TEST(RunScreen, SaysWhatWasAskedTheVerdictAndTheFigures) {
   EXPECT_EQ(run_screen(full_report()),
             "Sample\n"

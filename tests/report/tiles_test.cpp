@@ -1,8 +1,14 @@
-// The figures and the sentence that a page shows first, of every verb that has a page.
+// The figures and the sentence that a page shows first, of every verb that has a page; what a page
+// of plans says of each.
 #include "sim/report/page/tiles.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "sim/report/page/charts.h"
+#include "sim/report/page/page.h"
+
+#include "tests/report/specimen_result.h"
 
 namespace headway::report {
 namespace {
@@ -28,6 +34,16 @@ TEST(Tiles, OfAPlanAreThoseOfItsBestLayout) {
   EXPECT_THAT(tiles, Contains(Pair("1,234,567", "layouts looked at, 50 of them simulated")));
   plan["plans"].clear();
   EXPECT_EQ(tiles_of(plan).size(), 1U);
+}
+
+TEST(Tiles, ARangeWithoutWidthIsOneFigure) {
+  Json run = json(R"({"schema": "headway.run/1", "campaign": {
+    "wall_days": {"p5": 0.19789, "p50": 0.19789, "p95": 0.19791},
+    "ettr": {"p5": 0.9, "p50": 0.95, "p95": 0.97}},
+    "step": {"time_s": 2.0, "time_interval_s": [2.0, 2.0]}})");
+  EXPECT_THAT(tiles_of(run), Contains(Pair("0.198 days", "wall clock; 5 to 95 %: the same")));
+  EXPECT_THAT(tiles_of(run), Contains(Pair("95.0 %", "ETTR; 5 to 95 %: 90.0 to 97.0")));
+  EXPECT_THAT(tiles_of(run), Contains(Pair("2.00 s", "step; 90 %: 2.00")));
 }
 
 TEST(Tiles, OfAComparisonAreWhatBMakesOfA) {
@@ -89,6 +105,28 @@ TEST(Tiles, StandBesideTheVerdictThatTheResultHas) {
   EXPECT_EQ(verdict_of(json(R"({"schema": "headway.plan/1", "verdict": "Plan 1 it is."})")),
             "Plan 1 it is.");
   EXPECT_EQ(verdict_of(json(R"({"schema": "headway.plan/1"})")), "") << "of an older version";
+}
+
+// A name is never cut: it stands over its bar, in lines that a phone has room for.
+TEST(PlansPage, PlansAreCalledByTheirWholeNames) {
+  Json plan = specimen_result("headway.plan/1");
+  plan["plans"][0]["name"] =
+      "16 nodes, tensor 1, pipeline 2, virtual 6, context 2, data 32, micro batches 4, last stage "
+      "layers 15";
+  const Json chart = charts_of({plan, "p.json"})[0].specification;
+  EXPECT_EQ(chart["data"]["values"][0]["what"],
+            "1. 16 nodes, tensor 1, pipeline 2, virtual 6, context 2, data 32,\n"
+            "micro batches 4, last stage layers 15");
+  EXPECT_TRUE(chart["layer"][0]["encoding"]["y"]["axis"].is_null());
+  EXPECT_EQ(chart["layer"][1]["encoding"]["text"]["field"], "what");
+  EXPECT_EQ(chart["height"], 2 * 14 + 12 + 12) << "two lines, a bar and what is between rows";
+}
+
+TEST(PlansPage, OfPlansShowsTheWarningsOfPrices) {
+  Json plan = specimen_result("headway.plan/1");
+  plan["warnings"] = {"run.prices bills B200 at a price of H100"};
+  EXPECT_THAT(report_page({{{plan, "r.json"}, "headway plan s.yaml"}}, ""),
+              testing::HasSubstr("Warning: run.prices bills B200 at a price of H100</p>"));
 }
 
 }  // namespace

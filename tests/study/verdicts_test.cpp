@@ -74,8 +74,10 @@ TEST(Verdicts, OfAComparisonSayWhoIsSlower) {
   EXPECT_EQ(with(4), "A step takes as long on A (Old) as on B (New).");
   report.step_parts = {{"data", "data-parallel communication", 0.5, 2, 0.375}};
   EXPECT_THAT(with(5),
-              EndsWith(" The largest part of that is data-parallel communication: +1.50 of "
-                       "+1.00 s."));
+              EndsWith(" The largest part of that is data-parallel communication: +1.50 s, "
+                       "all others -0.500 s: together +1.00 s."))
+      << "a part larger than the whole says what the others take back";
+  EXPECT_THAT(with(6), EndsWith("communication: +1.50 of +2.00 s."));
   EXPECT_EQ(with(4), "A step takes as long on A (Old) as on B (New).");
   report.step_parts.clear();
   // Fewer GPUs that are as fast: the step alone would say that nothing is won. 30 / 40 and 2.5 M /
@@ -94,10 +96,12 @@ TEST(Verdicts, OfAComparisonSayWhoIsSlower) {
   report.attributions = {{"wall_days", {Contribution{}, Contribution{}}}};
   report.attributions[0].contributions[0].shapley = 0.5;
   report.attributions[0].contributions[1].shapley = -2;
-  EXPECT_THAT(with(4),
-              EndsWith(" The largest part of the difference in wall [days] comes from rest "
-                       "(" +
-                       std::string(contents_of(Layer::rest)) + "): -2.00 of -1.50."));
+  EXPECT_THAT(with(4), EndsWith(" The largest part of the difference in wall clock comes from rest "
+                                "(" +
+                                std::string(contents_of(Layer::rest)) +
+                                "): -2.00 days, all others +0.500 days: together -1.50 days."));
+  report.attributions[0].contributions[0].shapley = -0.5;
+  EXPECT_THAT(with(4), EndsWith("): -2.00 of -2.50 days."));
 }
 
 TEST(Verdicts, OfASweepNameTheBestPoint) {

@@ -2,13 +2,16 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <string_view>
 #include <vector>
 
 #include "sim/report/page/figure_words.h"
 #include "sim/report/page/html.h"
 #include "sim/report/page/tiles.h"
+#include "sim/report/points/alike_reasons.h"
 #include "sim/report/read_result.h"
 
 namespace headway::report {
@@ -103,14 +106,27 @@ std::vector<std::string> keys_of(const Json& rows, const char* part) {
   return keys;
 }
 
-/// Why points have no figures, a line a point: in the table itself they would make it far wider
+/// "points 0, 1, 2", or with how many where that is long: "14 points, 0 to 27".
+std::string points_of(const std::vector<std::int64_t>& points) {
+  constexpr std::size_t kFew = 12;
+  if (points.size() > kFew) {
+    return fmt::format("{} points, {} to {}", points.size(), points.front(), points.back());
+  }
+  return fmt::format("point{} {}", points.size() == 1 ? "" : "s", fmt::join(points, ", "));
+}
+
+/// Why points have no figures, a line a reason: in the table itself they would make it far wider
 /// than a page.
 std::string reasons_list(const Json& rows) {
+  AlikeReasons reasons;
+  for (const Json& row : rows) {
+    reasons.add(row["point"].get<std::int64_t>(), text_at(row, {"status"}),
+                text_at(row, {"reason"}));
+  }
   std::string list;
-  for (std::size_t i = 0; i < std::min(rows.size(), kMostRows); ++i) {
-    if (const std::string reason = text_at(rows[i], {"reason"}); !reason.empty()) {
-      list += element("li", escaped(fmt::format("{}: {}", text_of(rows[i]["point"]), reason)));
-    }
+  for (std::size_t i = 0; i < std::min(reasons.all().size(), kMostRows); ++i) {
+    const AlikeReason& alike = reasons.all()[i];
+    list += element("li", escaped(fmt::format("{}: {}", points_of(alike.points), alike.words())));
   }
   return list.empty() ? "" : folded("Why points do not work", element("ul", list), true);
 }

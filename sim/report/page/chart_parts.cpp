@@ -1,9 +1,16 @@
 #include "sim/report/page/chart_parts.h"
 
 #include <algorithm>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <set>
 #include <string>
 #include <utility>
+
+#include "sim/campaign/result.h"
+#include "sim/core/activity.h"
+#include "sim/report/wrap.h"
+#include "sim/study/words.h"
 
 namespace headway::report {
 
@@ -26,7 +33,34 @@ Json rows_of_object(const Json& object, double scale) {
   return rows;
 }
 
+template <class Enum>
+Json named(const Json& parts) {
+  Json out = Json::object();
+  for (const auto& [value, word] : enum_words(Enum{})) {
+    if (const Json& part = at(parts, {std::string(word).c_str()}); !part.is_null()) {
+      out[std::string(study::in_words(value))] = part;
+    }
+  }
+  return out;
+}
+
+/// Rows whose words stand over their bars, not at an axis.
+Json rows_under_words() {
+  return axis("what", "nominal", "",
+              {{"sort", nullptr}, {"axis", nullptr}, {"scale", {{"paddingInner", 0}}}});
+}
+
 }  // namespace
+
+Json step_in_words(const Json& breakdown) { return named<core::Activity>(breakdown); }
+
+Json run_in_words(const Json& ledger) { return named<campaign::Account>(ledger); }
+
+Json upright(const char* field, const std::string& title, const Json& more) {
+  Json out = axis(field, "ordinal", title, more);
+  out["axis"] = {{"labelAngle", 0}, {"labelOverlap", true}};
+  return out;
+}
 
 std::string spaced(std::string key) {
   std::replace(key.begin(), key.end(), '_', ' ');
@@ -65,13 +99,47 @@ Json bars(const Json& values, const std::string& quantity) {
   return spec;
 }
 
+Json named_bars(Json values, const std::string& quantity) {
+  constexpr int kLine = 14, kBar = 12, kGap = 12;  // [pixels]
+  constexpr std::size_t kColumns = 68;             // of a phone
+  std::size_t lines = 1;
+  for (Json& row : values) {
+    const auto parts = wrapped(row["what"].get<std::string>(), kColumns);
+    lines = std::max(lines, parts.size());
+    row["what"] = fmt::format("{}", fmt::join(parts, "\n"));
+  }
+  const int height = static_cast<int>(lines) * kLine + kBar + kGap;
+  Json spec = base(values, "bar");
+  spec.erase("mark");
+  spec["height"] = height_of_rows(values, "what", height);
+  const Json rows = rows_under_words();
+  const Json bar = {{"mark",
+                     {{"type", "bar"},
+                      {"height", kBar},
+                      {"yOffset", (height - kBar) / 2 - kGap},
+                      {"tooltip", true}}},
+                    {"encoding", {{"y", rows}, {"x", axis("value", "quantitative", quantity)}}}};
+  Json top = rows;
+  top["bandPosition"] = 0;
+  const Json words = {
+      {"mark",
+       {{"type", "text"},
+        {"align", "left"},
+        {"baseline", "top"},
+        {"lineBreak", "\n"},
+        {"lineHeight", kLine},
+        {"fontSize", 11}}},
+      {"encoding", {{"y", top}, {"x", {{"value", 0}}}, {"text", {{"field", "what"}}}}}};
+  spec["layer"] = Json::array({bar, words});
+  return spec;
+}
+
 Json two_sided(const Json& values, const std::string& quantity, double zero, const Json& scale) {
   constexpr int kRow = 38, kBar = 9;  // [pixels]
   Json spec = base(values, "bar");
   spec.erase("mark");
   spec["height"] = height_of_rows(values, "what", kRow);
-  const Json rows = axis("what", "nominal", "",
-                         {{"sort", nullptr}, {"axis", nullptr}, {"scale", {{"paddingInner", 0}}}});
+  const Json rows = rows_under_words();
   const Json colours = {
       {"scale", {{"domain", {"less on B", "more on B"}}, {"range", {"#4c8dd6", "#e08a2e"}}}}};
   const Json x = axis("value", "quantitative", quantity,

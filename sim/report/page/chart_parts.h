@@ -25,6 +25,9 @@ Json height_of_rows(const Json& values, const char* field, int row);
 /// Horizontal bars, one a row of {what, value}, in the order of the rows.
 Json bars(const Json& values, const std::string& quantity);
 
+/// The same where rows have long names: each under its own, which is folded to a narrow screen.
+Json named_bars(Json values, const std::string& quantity);
+
 /// Bars to either side of `zero`, each under its words, so that what is too small to be seen beside
 /// the largest is still told: rows of {what, value, text, side}.
 /// @param zero   where bars begin
@@ -40,6 +43,14 @@ Json waterfall(const Json& object, double scale, const std::string& quantity);
 
 /// The number times a factor; null stays null, and Vega draws nothing there.
 Json times(const Json& number, double factor);
+
+/// The causes of a step's seconds, and the accounts of a run's, under the words of the tables.
+Json step_in_words(const Json& breakdown);
+Json run_in_words(const Json& ledger);
+
+/// The axis along which groups with short names lie side by side: they are upright, and where they
+/// are too close some are left out.
+Json upright(const char* field, const std::string& title, const Json& more = Json::object());
 
 /// "pipeline_bubble" as people read it.
 std::string spaced(std::string key);

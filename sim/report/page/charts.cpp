@@ -84,7 +84,7 @@ void add_plan(const Json& result, std::vector<Chart>& charts) {
     const std::string words = fmt::format("{}. {}", values.size() + 1, text_at(plan, {"name"}));
     values.push_back({{"what", words}, {"value", at(plan, {"step", "time_s"})}});
   }
-  add(charts, "plans", "Step time of each plan", bars(values, "step [s]"));
+  add(charts, "plans", "Step time of each plan", named_bars(values, "step [s]"));
   Json spec = base(simulated_layouts(result), "point");
   spec["height"] = 260;
   spec["mark"]["filled"] = true;
@@ -141,7 +141,7 @@ void add_drill(const Json& result, std::vector<Chart>& charts) {
   if (accounts.is_object()) {
     accounts.erase("useful");
     add(charts, "lost", "Where the time goes that is not useful",
-        waterfall(accounts, 1, "seconds"));
+        waterfall(run_in_words(accounts), 1, "seconds"));
   }
   Json saved = Json::array();
   for (const auto& remedy : at(result, {"remedies"})) {

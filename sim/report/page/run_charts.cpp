@@ -11,6 +11,7 @@
 
 #include "sim/campaign/result.h"
 #include "sim/core/units.h"
+#include "sim/report/figure_rows.h"
 #include "sim/report/page/chart_parts.h"
 #include "sim/study/words.h"
 
@@ -46,7 +47,7 @@ Json memory_chart(const Json& stages, const Json& capacity) {
   spec["height"] = 240;
   Json bar = {{"mark", {{"type", "bar"}, {"tooltip", true}}},
               {"encoding",
-               {{"x", axis("stage", "ordinal", "pipeline stage")},
+               {{"x", upright("stage", "pipeline stage")},
                 {"y", axis("GiB", "quantitative", "GiB on the fullest GPU")},
                 {"color", kind_colour()}}}};
   Json rule = {{"mark", {{"type", "rule"}, {"strokeDash", {4, 4}}, {"color", "#d33"}}},
@@ -399,7 +400,7 @@ Json loads_chart(const Json& loads, double step) {
 Json cables_chart(const Json& map) {
   Json values = Json::array();
   const auto range = [](std::int64_t first, std::int64_t last) {
-    return first == last ? fmt::format("{}", first) : fmt::format("{} to {}", first, last);
+    return range_text(std::to_string(first), std::to_string(last));
   };
   const auto whole = [](const Json& number) { return number.get<std::int64_t>(); };
   for (const Json& leaf : at(map, {"leaves"})) {
@@ -416,7 +417,7 @@ Json cables_chart(const Json& map) {
   }
   Json spec = base(values, "rect");
   spec["height"] = height_of_rows(values, "leaf", 12);
-  spec["encoding"] = {{"x", axis("spine", "ordinal", "spine", {{"sort", nullptr}})},
+  spec["encoding"] = {{"x", upright("spine", "spine", {{"sort", nullptr}})},
                       {"y", axis("leaf", "ordinal", "leaf", {{"sort", nullptr}})},
                       {"color", axis("use", "quantitative", "% of the step",
                                      {{"scale", {{"scheme", "viridis"}, {"domainMin", 0}}}})}};
@@ -425,7 +426,7 @@ Json cables_chart(const Json& map) {
 
 void add_step(const Json& result, std::vector<Chart>& charts) {
   add(charts, "breakdown", "Where the step goes",
-      waterfall(at(result, {"step", "breakdown_s"}), 1, "seconds, mean of ranks"));
+      waterfall(step_in_words(at(result, {"step", "breakdown_s"})), 1, "seconds, mean of ranks"));
   const Json& capacity = at(result, {"memory", "capacity_bytes"});
   if (const Json& stages = at(result, {"pictures", "stage_memory_bytes"}); !stages.is_null()) {
     add(charts, "memory", "Memory of every stage; the dashed line is the GPU's",
@@ -455,7 +456,7 @@ void add_step(const Json& result, std::vector<Chart>& charts) {
 
 void add_campaign(const Json& result, std::vector<Chart>& charts) {
   add(charts, "ledger", "Where the GPU time of the run goes",
-      waterfall(at(result, {"campaign", "ledger_gpu_s"}), 1.0 / 3600, "GPU-hours"));
+      waterfall(run_in_words(at(result, {"campaign", "ledger_gpu_s"})), 1.0 / 3600, "GPU-hours"));
   add(charts, "badput", "From all GPU time to goodput, in the words of ml-goodput-measurement",
       badput_chart(at(result, {"campaign", "ledger_gpu_s"})));
   add(charts, "goodput", "Goodput of the trials",

@@ -201,6 +201,11 @@ function timeline(box) {
   drawn += 1;
 }
 
+// A chart lies right below the one above it, however high its neighbour is.
+const heights = new ResizeObserver(all => {
+  for (const {target} of all) target.style.gridRowEnd = 'span ' + Math.ceil(target.getBoundingClientRect().height + 16);
+});
+
 // A table wider than its box scrolls inside it, also by keys, and says so to those who hear it.
 const boxes = new ResizeObserver(all => {
   for (const {target} of all) {
@@ -219,6 +224,10 @@ window.drawPictures = async root => {
     try { timeline(box); } catch (error) { problems.push(String(error)); }
   }
   for (const box of root.querySelectorAll('.table')) boxes.observe(box);
+  for (const box of root.querySelectorAll('.charts')) {
+    box.classList.add('packed');
+    for (const figure of box.children) heights.observe(figure);
+  }
   const views = await drawCharts(root);
   document.body.dataset.drawn = drawn;
   document.body.dataset.problems = problems.join('; ');

@@ -44,6 +44,7 @@ body.served { max-width: 92rem; }
   .served main { display: flex; flex-direction: column; align-items: stretch; gap: 0.5rem; }
   .served aside { position: static; max-height: 45vh; border: 1px solid var(--line); border-radius: 6px; padding: 0.4rem; }
   #figures { font-size: 0.8rem; } #figures :is(th, td) { padding: 0.15rem 0.2rem; }
+  #figures td { white-space: normal; }
 }
 @media (max-width: 30rem) { #figures :is(th, td):nth-child(4) { display: none; } }
 @media print { .served aside, .tools, #speed { display: none; } .served main { display: block; } }

@@ -20,6 +20,7 @@ p { margin: 0.4em 0; } .soft { color: var(--soft); font-size: 0.85rem; }
 .tiles li { background: var(--tile); border: 1px solid var(--line); border-radius: 6px; padding: 0.6rem; }
 .tiles b { display: block; font-size: 1.25rem; } .tiles span { color: var(--soft); font-size: 0.85rem; }
 .charts { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(26rem, 100%), 1fr)); gap: 1rem; margin-top: 1rem; }
+.charts.packed { grid-auto-rows: 1px; grid-auto-flow: dense; row-gap: 0; align-items: start; }
 figure { margin: 0; min-width: 0; } figcaption { font-weight: 600; margin-bottom: 0.3rem; }
 .chart { width: 100%; min-height: 60px; } .chart svg { max-width: 100%; }
 .table { overflow-x: auto; margin: 0.5rem 0; } .table:focus-visible { outline: 2px solid var(--accent); }
@@ -27,7 +28,7 @@ figure { margin: 0; min-width: 0; } figcaption { font-weight: 600; margin-bottom
 .table[tabindex] :is(th, td):first-child { position: sticky; left: 0; background: var(--paper); }
 table { border-collapse: collapse; font-size: 0.85rem; width: max-content; } caption { text-align: left; font-weight: 600; padding: 0.3rem 0; }
 th, td { padding: 0.15rem 0.6rem; border-bottom: 1px solid var(--line); vertical-align: top; overflow-wrap: normal; }
-td.text { max-width: 24rem; } th.number { max-width: 8rem; } th { color: var(--soft); font-weight: 600; } td, .number { text-align: right; font-variant-numeric: tabular-nums; }
+td.text { max-width: 24rem; } th.number { max-width: 8rem; } [data-list=plans] th.number { max-width: 6rem; } th { color: var(--soft); font-weight: 600; } td, .number { text-align: right; font-variant-numeric: tabular-nums; }
 td.text, .text { text-align: left; font-variant-numeric: normal; } .total td { border-top: 2px solid var(--soft); font-weight: 600; }
 details { border: 1px solid var(--line); border-radius: 6px; margin: 0.5rem 0; padding: 0.3rem 0.7rem; }
 summary { cursor: pointer; font-weight: 600; } pre { overflow-x: auto; font-size: 0.8rem; }
@@ -41,10 +42,14 @@ tr.in td { background: var(--tile); font-weight: 600; } tr.out td { opacity: 0.3
 .legend i { display: inline-block; width: 0.9em; height: 0.9em; border-radius: 2px; margin-right: 0.35em; vertical-align: -0.1em; }
 .told { min-height: 1.6em; white-space: pre-line; font-size: 0.85rem; color: var(--soft); }
 .vega-bindings { font-size: 0.85rem; } .vega-bindings select { font: inherit; color: inherit; background: var(--paper); }
+@media (max-width: 40rem) {
+  th, td { padding: 0.15rem 0.3rem; } td.text { max-width: 15rem; }
+  [data-list=plans] td.text { max-width: 7rem; overflow-wrap: anywhere; } [data-list=plans] th.number { max-width: 3.8rem; }
+}
 @media print {
   :root { color-scheme: light; --ink: #1b1f24; --soft: #57606a; --line: #d0d7de; --paper: #fff; --tile: #f6f8fa; --accent: #0b62c4; --bad: #b42318; --warn: #8a5a00; }
   body { max-width: none; font-size: 11px; } .timeline button, .brush, .vega-bindings, .told { display: none; }
-  figure, tr, .tiles li { break-inside: avoid; } h2 { break-after: avoid; } .table { overflow: visible; } table { width: auto; } pre { white-space: pre-wrap; }
+  .charts.packed { display: block; } figure, tr, .tiles li { break-inside: avoid; } h2 { break-after: avoid; } .table { overflow: visible; } table { width: auto; } pre { white-space: pre-wrap; }
   .dark :is(svg.marks, .timeline canvas, .legend i) { filter: invert(1) hue-rotate(180deg); }
 }
 )css";

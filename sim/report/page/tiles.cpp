@@ -7,6 +7,7 @@
 #include <optional>
 #include <string_view>
 
+#include "sim/report/figure_rows.h"
 #include "sim/report/page/chart_parts.h"
 #include "sim/report/page/figure_words.h"
 #include "sim/report/page/html.h"
@@ -32,8 +33,10 @@ void add_spread(const Json& spread,
     const auto value = number_at(spread, {key});
     return core::cell(value ? std::optional(scale * *value) : std::nullopt);
   };
-  tiles.emplace_back(scaled("p50") + unit,
-                     fmt::format("{}; 5 to 95 %: {} to {}", what, scaled("p5"), scaled("p95")));
+  const std::string median = scaled("p50");
+  const std::string range = range_text(scaled("p5"), scaled("p95"));
+  tiles.emplace_back(median + unit,
+                     fmt::format("{}; 5 to 95 %: {}", what, range == median ? "the same" : range));
 }
 
 /// Step, memory, run and cost, wherever a result has them.
@@ -43,7 +46,7 @@ Tiles run_tiles(const Json& run) {
     const Json& interval = at(run, {"step", "time_interval_s"});
     tiles.emplace_back(
         number(*step) + " s",
-        fmt::format("step; 90 %: {} to {}", text_of(interval[0]), text_of(interval[1])));
+        fmt::format("step; 90 %: {}", range_text(text_of(interval[0]), text_of(interval[1]))));
   }
   if (const auto mfu = number_at(run, {"step", "mfu"})) {
     tiles.emplace_back(

@@ -10,6 +10,7 @@
 #include "sim/core/error.h"
 #include "sim/core/shown_text.h"
 #include "sim/report/definitions.h"
+#include "sim/report/points/alike_reasons.h"
 #include "sim/report/result_json.h"
 
 namespace headway::report {
@@ -132,11 +133,12 @@ Table points_table(const SweepReport& report) {
   std::vector<std::string> all = keys;
   all.insert(all.end(), paths.begin(), paths.end());
   const bool part = rows.size() < report.rows.size();
-  Table table{part ? fmt::format("The {} best of {} points", rows.size(), report.rows.size())
-                   : fmt::format("{} points", report.rows.size()),
-              {{"point"}},
-              {},
-              false};
+  Table table{
+      part ? fmt::format("The {} best of {} points", rows.size(), report.rows.size())
+           : fmt::format("{} point{}", report.rows.size(), report.rows.size() == 1 ? "" : "s"),
+      {{"point"}},
+      {},
+      false};
   for (const std::string& key : keys) {
     table.columns.push_back({short_name(key, all)});
   }
@@ -165,17 +167,16 @@ constexpr std::size_t kLongestReason = 400;
 
 /// Reasons of points that did not work, with how many have each.
 Table reasons_table(const SweepReport& report) {
-  std::map<std::pair<std::string, std::string>, int> counts;
+  AlikeReasons reasons;
   for (const SweepRow& row : report.rows) {
-    if (!row.reason.empty()) {
-      ++counts[{std::string(core::to_word(row.status)),
-                core::shortened(row.reason, kLongestReason)}];
-    }
+    reasons.add(row.point, std::string(core::to_word(row.status)), row.reason);
   }
   Table table{"Points that did not work", {{"points"}, {"status", false}, {"reason", false}}, {}};
-  for (const auto& [why, points] : counts) {
+  for (AlikeReason alike : reasons.all()) {
     if (table.rows.size() < kMostShownPoints) {
-      table.rows.push_back({count(points), why.first, why.second});
+      alike.reason = core::shortened(alike.reason, kLongestReason);
+      table.rows.push_back(
+          {count(static_cast<double>(alike.points.size())), alike.status, alike.words()});
     }
   }
   return table;

@@ -165,8 +165,10 @@ Table plans_table(const study::PlanReport& report, const std::vector<study::Plan
   }
   out.add("step [s]", true, [](auto, const Plan& p) { return number(p.step.time.si()); });
   out.add("loss [%]", true, [](auto, const Plan& p) { return percent(p.behind); });
-  return out.take(fmt::format("The {} best plans by {}; * is on the Pareto front of {}",
-                              plans.size(), core::to_word(report.objective), front_text(report)));
+  const std::string best =
+      plans.size() == 1 ? "The best plan" : fmt::format("The {} best plans", plans.size());
+  return out.take(fmt::format("{} by {}; * is on the Pareto front of {}", best,
+                              core::to_word(report.objective), front_text(report)));
 }
 
 /// What a whole run takes on each plan.

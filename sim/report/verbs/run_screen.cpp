@@ -9,6 +9,7 @@
 
 #include "sim/core/shown_text.h"
 #include "sim/core/text.h"
+#include "sim/report/figure_rows.h"
 #include "sim/report/wrap.h"
 #include "sim/study/words.h"
 
@@ -18,6 +19,14 @@ using core::compact;
 using namespace core::literals;
 
 namespace {
+
+/// " (4.10 to 4.30)"; nothing where that is what stands before it.
+std::string spread_text(const std::string& middle,
+                        const std::string& low,
+                        const std::string& high) {
+  const std::string range = range_text(low, high);
+  return range == middle ? "" : fmt::format(" ({})", range);
+}
 
 std::string elided(const std::string& text, std::size_t width) {
   if (shown_width(text) <= width) {
@@ -125,10 +134,11 @@ class Screen {
   void add_figures() {
     const auto& step = report_.step;
     labelled("step",
-             fmt::format("{} s ({} to {}), MFU {} %, {} TFLOP/s a GPU, {} tokens/s",
-                         number(step.time.si()), number(step.interval_low.si()),
-                         number(step.interval_high.si()), percent(step.mfu),
-                         number(step.model_flops_per_gpu.si() / 1e12), compact(step.tokens_per_s)));
+             fmt::format("{} s{}, MFU {} %, {} TFLOP/s a GPU, {} tokens/s", number(step.time.si()),
+                         spread_text(number(step.time.si()), number(step.interval_low.si()),
+                                     number(step.interval_high.si())),
+                         percent(step.mfu), number(step.model_flops_per_gpu.si() / 1e12),
+                         compact(step.tokens_per_s)));
     if (step.packets) {
       labelled("network", study::in_words(*step.packets), 2);
     }
@@ -143,8 +153,9 @@ class Screen {
     }
     const auto& run = *report_.campaign;
     const auto spread = [](const campaign::Distribution& d, double scale, const char* unit) {
-      return fmt::format("{} {} ({} to {})", number(scale * d.p50), unit, number(scale * d.p5),
-                         number(scale * d.p95));
+      const std::string median = number(scale * d.p50);
+      return fmt::format("{} {}{}", median, unit,
+                         spread_text(median, number(scale * d.p5), number(scale * d.p95)));
     };
     labelled("run", fmt::format("{} tokens in {}, ETTR {}", compact(run.tokens),
                                 spread(run.wall_days, 1, "days"), spread(run.ettr, 100, "%")));
@@ -155,10 +166,11 @@ class Screen {
     }
     if (report_.cost) {
       const auto& cost = *report_.cost;
-      labelled("cost",
-               fmt::format("{} USD ({} to {}), {} USD a million tokens",
-                           compact(cost.total_usd.p50), compact(cost.total_usd.p5),
-                           compact(cost.total_usd.p95), number(cost.bill.usd_per_million_tokens)));
+      const std::string median = compact(cost.total_usd.p50);
+      labelled("cost", fmt::format("{} USD{}, {} USD a million tokens", median,
+                                   spread_text(median, compact(cost.total_usd.p5),
+                                               compact(cost.total_usd.p95)),
+                                   number(cost.bill.usd_per_million_tokens)));
     }
   }
 

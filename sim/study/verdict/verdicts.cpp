@@ -53,19 +53,28 @@ std::string apart_words(bool apart, const std::vector<plan::Plan>& plans) {
               "decides between layouts this close, so try both");
 }
 
-/// The figure that decides, and what it is called: days where the work is fixed, else dollars a
-/// token, else the step.
-std::pair<const Attribution*, std::string> deciding(const CompareReport& report) {
-  std::pair<const Attribution*, std::string> best{nullptr, ""};
-  for (const auto& [key, name] : {std::pair("step_time_s", "step [s]"),
-                                  std::pair("usd_per_million_tokens", "USD per million tokens"),
-                                  std::pair("wall_days", "wall [days]")}) {
+/// The figure that decides, what it is called and its unit.
+struct DecidingFigure {
+  const Attribution* by = nullptr;  ///< none: nothing moves
+  const char* name = "";
+  const char* unit = "";
+};
+
+/// Days where the work is fixed, else dollars a token, else the step.
+DecidingFigure deciding(const CompareReport& report) {
+  DecidingFigure best;
+  for (const auto& [key, figure] :
+       {std::pair("step_time_s", DecidingFigure{nullptr, "step time", "s"}),
+        std::pair("usd_per_million_tokens",
+                  DecidingFigure{nullptr, "cost a million tokens", "USD"}),
+        std::pair("wall_days", DecidingFigure{nullptr, "wall clock", "days"})}) {
     for (const Attribution& attribution : report.attributions) {
       const auto& parts = attribution.contributions;
       const bool moves = std::any_of(parts.begin(), parts.end(),
                                      [](const Contribution& c) { return c.shapley != 0; });
       if (attribution.key == key && moves) {
-        best = {&attribution, name};
+        best = figure;
+        best.by = &attribution;
       }
     }
   }
@@ -74,6 +83,16 @@ std::pair<const Attribution*, std::string> deciding(const CompareReport& report)
 
 std::string signed_number(double value) { return (value > 0 ? "+" : "") + core::number(value); }
 
+/// "+2.79 of +4.63 s"; where other parts go the other way and a part is larger than the whole,
+/// what they make of it: "+440 days, all others -367 days: together +73.1 days".
+std::string part_of_whole(double part, double whole, const char* unit) {
+  if (part * whole > 0 && std::abs(part) <= std::abs(whole)) {
+    return fmt::format("{} of {} {}", signed_number(part), signed_number(whole), unit);
+  }
+  return fmt::format("{0} {3}, all others {1} {3}: together {2} {3}", signed_number(part),
+                     signed_number(whole - part), signed_number(whole), unit);
+}
+
 /// Which part of a step makes most of its difference; empty where steps are equal.
 std::string part_words(const CompareReport& report) {
   const double difference = report.b.step_time - report.a.step_time;
@@ -81,8 +100,8 @@ std::string part_words(const CompareReport& report) {
     return "";
   }
   const PartDifference& top = report.step_parts.front();
-  return fmt::format(" The largest part of that is {}: {} of {} s.", top.words,
-                     signed_number(top.b - top.a), signed_number(difference));
+  return fmt::format(" The largest part of that is {}: {}.", top.words,
+                     part_of_whole(top.b - top.a, difference, "s"));
 }
 
 /// Which layer makes the difference; empty where no layers were asked for.
@@ -90,7 +109,7 @@ std::string layer_words(const CompareReport& report) {
   if (report.mixtures.empty()) {
     return "";
   }
-  const auto& [by, name] = deciding(report);
+  const auto [by, name, unit] = deciding(report);
   if (by == nullptr) {
     return " They differ in nothing that moves a figure.";
   }
@@ -103,9 +122,9 @@ std::string layer_words(const CompareReport& report) {
     total += part.shapley;
   }
   const Layer layer = report.differing[static_cast<std::size_t>(top - parts.begin())];
-  return fmt::format(" The largest part of the difference in {} comes from {} ({}): {} of {}.",
-                     name, core::to_word(layer), contents_of(layer), signed_number(top->shapley),
-                     signed_number(total));
+  return fmt::format(" The largest part of the difference in {} comes from {} ({}): {}.", name,
+                     core::to_word(layer), contents_of(layer),
+                     part_of_whole(top->shapley, total, unit));
 }
 
 /// "costs 25.0 % less", or from twice on "costs 2.72 times as much".
