@@ -42,6 +42,8 @@ LD_LIBRARY_PATH="$here/lib:${HEADWAY_CUDA_LIBRARIES:-}:${LD_LIBRARY_PATH:-}" exe
 WRAPPER
     chmod +x "$folder/bin/$program"
   done
+  cp build/release/bin/headway_solver.so "$folder/programs" # which the fit loads
+  libraries_of build/release/bin/headway_solver.so | xargs -r cp -Lt "$folder/lib"
   cp -r configs "$folder/configs"
   echo "bundle: $folder ($(du -sh "$folder" | cut -f1))"
 }

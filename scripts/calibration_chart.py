@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""Draws docs/images/h200-steps.svg: the measured steps of an H200, predicted before and now.
+"""Draws docs/images/h200-steps.svg and h100-steps.svg: measured steps of a GPU, predicted before
+they were measured and now.
 
     scripts/calibration_chart.py        # after changes of the physics
 
-Source: calibrate/validate/h200-sxm. Needs the program, and vl-convert (scripts/setup --tests).
+Source: calibrate/validate/h200-sxm and h100-sxm. Needs the program, and vl-convert
+(scripts/setup --tests).
 """
 
 from __future__ import annotations
@@ -20,19 +22,19 @@ import vl_convert  # noqa: E402
 from cases import Machine  # noqa: E402
 from compare import Measurement, compare, kind_of  # noqa: E402
 
-FOLDER = ROOT / "calibrate/validate/h200-sxm"
-CHART = ROOT / "docs/images/h200-steps.svg"
+GPUS = ("h200", "h100")
 WHEN = ("before it was measured", "now")
 
 
-def points() -> list[dict[str, Any]]:
+def points(gpu: str) -> list[dict[str, Any]]:
     """Two a step: predicted / measured - 1 in percent, before and now."""
+    folder = ROOT / f"calibrate/validate/{gpu}-sxm"
     before = {
         row["name"]: row["time_s"]
-        for row in json.loads((FOLDER / "predicted.json").read_text())["rows"]
+        for row in json.loads((folder / "predicted.json").read_text())["rows"]
     }
-    steps = Measurement.read(FOLDER / "measured.json").rows
-    machines = {"catalogue": Machine("dgx-h200")}
+    steps = Measurement.read(folder / "measured.json").rows
+    machines = {"catalogue": Machine(f"dgx-{gpu}")}
     rows = compare(ROOT / "build/release/bin/headway", steps, machines)
     out = []
     for row in rows:
@@ -92,9 +94,11 @@ def chart(values: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def main() -> int:
-    """Writes the picture."""
-    CHART.write_text(vl_convert.vegalite_to_svg(chart(points())))
-    print(CHART.relative_to(ROOT))
+    """Writes the pictures."""
+    for gpu in GPUS:
+        picture = ROOT / f"docs/images/{gpu}-steps.svg"
+        picture.write_text(vl_convert.vegalite_to_svg(chart(points(gpu))))
+        print(picture.relative_to(ROOT))
     return 0
 
 

@@ -1,6 +1,7 @@
 #include "calibrate/fit/rate_fit.h"
 
 #include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
 #include <functional>
 #include <map>
@@ -182,22 +183,42 @@ Spoken ask(std::span<const Sample> samples, const Share& share) {
   return lasting.values.empty() ? brief : lasting;
 }
 
-std::vector<double> values_of(std::span<const Sample> samples,
+/// What one sample says of a figure, and the standard error of its own median.
+struct Spread {
+  double value = 0;
+  double error = 0;
+};
+
+/// Of a median of n repeats that are nearly normal: 1.253 sigma / sqrt n, sigma = quartiles'
+/// distance / 1.349.
+double relative_error_of(const Sample& s) {
+  return s.repeats > 0 ? 0.93 * s.spread_s / s.seconds / std::sqrt(s.repeats) : 0;
+}
+
+std::vector<Spread> values_of(std::span<const Sample> samples,
                               const std::function<bool(const Sample&)>& speaks,
                               const std::function<double(const Sample&)>& value) {
-  std::vector<double> out;
+  std::vector<Spread> out;
   for (const auto& s : samples) {
     if (usable(s) && speaks(s)) {
-      out.push_back(value(s));
+      out.push_back({value(s), value(s) * relative_error_of(s)});
     }
   }
   return out;
 }
 
+std::vector<double> plain_values(const std::vector<Spread>& found) {
+  std::vector<double> values;
+  for (const Spread& one : found) {
+    values.push_back(one.value);
+  }
+  return values;
+}
+
 double bytes_per_second(const Sample& s) { return s.bytes / s.seconds; }
 
 /// CPU time of a kernel by the driver, or through PyTorch in a layer's forward and backward.
-std::vector<double> launches(std::span<const Sample> samples, const char* variant) {
+std::vector<Spread> launches(std::span<const Sample> samples, const char* variant) {
   return values_of(
       samples,
       [&](const Sample& s) {
@@ -208,43 +229,49 @@ std::vector<double> launches(std::span<const Sample> samples, const char* varian
 
 /// CPU time of a pass through a compiled layer of `streams` kernels, less what the driver takes to
 /// launch them: it costs what it costs, however few kernels it has.
-std::vector<double> compiled_passes(std::span<const Sample> samples) {
-  const std::vector<double> driver = launches(samples, "");
+std::vector<Spread> compiled_passes(std::span<const Sample> samples) {
+  const std::vector<double> driver = plain_values(launches(samples, ""));
   const double each = driver.empty() ? 0 : median(driver);
   const auto beside = [&](const Sample& s) { return s.seconds - each * s.streams; };
-  return values_of(
-      samples,
-      [&](const Sample& s) {
-        return s.kind == SampleKind::launch && s.op == "pass_call" && s.variant == "compiled" &&
-               beside(s) > 0;
-      },
-      beside);
+  std::vector<Spread> passes;
+  for (const Sample& s : samples) {
+    if (usable(s) && s.kind == SampleKind::launch && s.op == "pass_call" &&
+        s.variant == "compiled" && beside(s) > 0) {
+      passes.push_back({beside(s), s.seconds * relative_error_of(s)});
+    }
+  }
+  return passes;
 }
 
 /// Repeats of the number of streams with the highest median rate.
-std::vector<double> best_streams(std::span<const Sample> samples, const char* op) {
-  std::map<int, std::vector<double>> by_streams;
+std::vector<Spread> best_streams(std::span<const Sample> samples, const char* op) {
+  std::map<int, std::vector<Spread>> by_streams;
   for (const auto& s : samples) {
     if (usable(s) && s.kind == SampleKind::storage && s.op == op && s.bytes > 0) {
-      by_streams[s.streams].push_back(bytes_per_second(s));
+      const double rate = bytes_per_second(s);
+      by_streams[s.streams].push_back({rate, rate * relative_error_of(s)});
     }
   }
-  std::vector<double> best;
+  std::vector<Spread> best;
   for (const auto& [streams, rates] : by_streams) {
-    if (best.empty() || median(rates) > median(best)) {
+    if (best.empty() || median(plain_values(rates)) > median(plain_values(best))) {
       best = rates;
     }
   }
   return best;
 }
 
+/// The error of a figure is what its samples differ by; of a single one its own.
 template <class Quantity>
 void set(std::optional<Quantity>& target,
-         const std::vector<double>& values,
+         const std::vector<Spread>& spreads,
          const char* name,
          const char* unit,
          RateFit& fit) {
-  if (const auto found = typical(values)) {
+  if (auto found = typical(plain_values(spreads))) {
+    if (spreads.size() == 1) {
+      found->estimate.standard_error = spreads.front().error;
+    }
     target = Quantity(found->estimate.value);
     fit.figures.push_back(
         figure(name, found->estimate, unit, found->leave_one_out, found->samples));

@@ -29,7 +29,7 @@ def shapes(tiny: bool) -> list[Shape]:
     """The most important first."""
     if tiny:
         return [Shape(2, 256, 4, 4, 64), Shape(1, 256, 4, 2, 128)]
-    out = [Shape(4, 4096, 16, 8, 256), Shape(4, 4096, 8, 4, 512)]
+    out = [Shape(4, 4096, 16, 8, 256), Shape(4, 4096, 8, 8, 512)]
     for sequence in (4096, 8192, 2048, 1024, 16384, 32768):
         for head_dim, heads in ((128, 32), (64, 32), (128, 16)):
             for key_value_heads in (heads, 8):

@@ -46,7 +46,7 @@ OPERATORS: Mapping[tuple[str, str], Operator] = {
     ("residual", "composed"): Operator(Pass(3), Pass(3)),
     ("residual", "single"): Operator(Pass(3), Pass(3)),
     ("cross_entropy", "composed"): Operator(Pass(1, 5), Pass(1, 7)),
-    ("cross_entropy", "single"): Operator(Pass(4), Pass(3)),
+    ("cross_entropy", "single"): Operator(Pass(1), Pass(2)),
 }
 
 #: Which column of the table a variant of a sample is.

@@ -220,6 +220,7 @@ def cases(quick: bool = False) -> list[Case]:
 FRAMEWORK = {
     "name": "plain PyTorch",
     "attention_kernels": "flash2",
+    "joined_heads": True,
     "scaling": "tensor",
     "gradient_bytes": 4,
     "step_overhead": "0 s",
@@ -233,8 +234,13 @@ EAGER = {
     "joined_gate": True,
     "host": {"launch": "10 us"},
 }
-#: The same of Transformers: gate and up are products of their own (LlamaMLP).
-LIBRARY = {**EAGER, "joined_gate": False}
+#: The same of Transformers: every matrix is a product of its own (LlamaAttention, LlamaMLP).
+LIBRARY = {
+    **EAGER,
+    "joined_gate": False,
+    "joined_heads": False,
+    "separate_projections": True,
+}
 #: Layers and loss compiled.
 COMPILED = {"elementwise": "compiled", "loss": "fused", "fused_permute": False}
 

@@ -1718,6 +1718,13 @@ class FrameworkSpec:
     joined_gate
         With elementwise eager: both inputs of the MLP's gate are halves of one array, whose
         gradients are joined by a copy (torch.split). (default false)
+    separate_projections
+        Queries, keys and values, and the MLP's gate and its other input, are products of their
+        own, the gradients of whose common input are added up. (default false)
+    joined_heads
+        Values are a part of the product of queries, keys and values, not a copy: all of it
+        stays for backward beside queries and keys turned by their positions, and the gradients
+        of the three are joined by a copy (torch.split). (default false)
     recompute_elementwise
         Backward recomputes the outputs of norms and of the MLP's activation instead of keeping
         them. (default false)
@@ -1858,6 +1865,8 @@ class FrameworkSpec:
     fused_scaled_rotary: bool = NOT_GIVEN
     copied_heads: bool = NOT_GIVEN
     joined_gate: bool = NOT_GIVEN
+    separate_projections: bool = NOT_GIVEN
+    joined_heads: bool = NOT_GIVEN
     recompute_elementwise: bool = NOT_GIVEN
     narrow_activations: bool = NOT_GIVEN
     tensor_overlap: bool = NOT_GIVEN

@@ -21,8 +21,9 @@ enum class KernelKind : std::uint8_t {
                 ///< before it, by its bytes or its products, at the lower speeds of such kernels
   vector_scan,  ///< a recurrence on the vector units, a state a channel (Mamba-1), by its bytes or
                 ///< its operations, exponentials among them
-  decomposition,  ///< of n x n matrices (QR, eigenvalues), `batch` of them: column after column,
-                  ///< then by products and bytes
+  decomposition,  ///< QR of n x n matrices, `batch` of them: column after column, then by products
+                  ///< and bytes
+  eigenvalues,    ///< and vectors, of n x n matrices, in the same way
   score_rows,  ///< softmax or dropout over attention scores in memory: bytes, exponentials, random
                ///< numbers
 };
@@ -41,12 +42,13 @@ struct Kernel {
   std::int64_t key_sequence = 0;                ///< attention: tokens of one key sequence
   std::int64_t query_heads = 0, key_value_heads = 0, head_dim = 0;
   bool causal = true;
-  Flops work;       ///< floating-point operations really executed (causal attention counted half)
-  Bytes traffic;    ///< bytes read and written in GPU memory; host_copy, host_update: as their kind
-                    ///< says
-  Bytes gathered;   ///< attention: bytes of blocks that each query fetches for itself, most of them
-                    ///< from caches
-  double pace = 1;  ///< memory_bound: bandwidth / that of plain streams
+  Flops work;      ///< floating-point operations really executed (causal attention counted half)
+  Bytes traffic;   ///< bytes read and written in GPU memory; host_copy, host_update: as their kind
+                   ///< says
+  Bytes gathered;  ///< attention: bytes of blocks that each query fetches for itself, most of them
+                   ///< from caches
+  double issued = 0;  ///< memory_bound: bytes that the instructions of a multiprocessor handle in a
+                      ///< cycle; 0: more than memory brings, a plain stream
   std::int64_t count = 1;
   std::int64_t every = 1;     ///< runs once in so many steps, which share its time
   std::int64_t launches = 1;  ///< by the CPU, each of `count`: one an expert where grouped products

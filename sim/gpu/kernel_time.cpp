@@ -24,6 +24,18 @@ core::BytesPerSecond sustained_bandwidth(const GpuSpec& gpu, const SustainedShar
   return gpu.memory_bandwidth * shares.memory;
 }
 
+/// Bytes at the pace of memory, and at that of the instructions which handle them; the two overlap
+/// in part and are joined as sides of a right angle: of what H100 and H200 take for sixteen
+/// operators, all but one within 10 %, most within 5 (docs/calibration.md, part 9).
+Seconds stream_time(const GpuSpec& gpu, const SustainedShares& shares, const Kernel& kernel) {
+  const Seconds moved = kernel.traffic / sustained_bandwidth(gpu, shares);
+  const double cycles = multiprocessor_cycles(gpu);
+  if (kernel.issued <= 0 || cycles <= 0) {
+    return moved;
+  }
+  return Seconds(std::hypot(moved.si(), kernel.traffic.si() / (kernel.issued * cycles)));
+}
+
 /// Products of a loop over experts that run at once, each on a stream of its own. Source:
 /// NVIDIA/TransformerEngine, nvte_multi_tensor_gemm (multi_stream_cublas_gemm), 2024.
 constexpr std::int64_t kLoopStreams = 4;
@@ -166,12 +178,17 @@ Seconds vector_scan_time(const GpuSpec& gpu, const SustainedShares& shares, cons
                   sustained_bandwidth(gpu, shares) * bandwidth);
 }
 
-/// Time of one column of a QR, whose kernels wait for those of the column before: the time of a
-/// whole one over its columns, cuSOLVER and rocSOLVER. H100: 60 us for 16 x 16, 189 us for 128 x 32
-/// (pytorch/pytorch, pull request 173788); A100: 6.3 ms for 2,000 columns (ml-explore/mlx, pull
-/// request 975); MI300X: 918 ms for 62 of 768 and one of 1,024 columns (tasmaikeni13/RFS, logs of
-/// SOAP, 2026). Eigenvalues are taken to be as fast: of them one at a time nothing is published.
+/// Time of one column, whose kernels wait for those of the column before, and what each row adds.
+/// cuSOLVER through PyTorch 2.11 on H100 (calibrate/validate/h100-sxm/pytorch.csv), fp32: QRs of
+/// 512, 1,024, 2,048 and 4,096 columns 3.7, 4.4, 5.3, 7.1 us a column, eigenvalues and vectors of
+/// 1,024, 2,048 and 4,096 10.6, 12.7, 23.5; 61 matrices of 768 in one call 61 times one. Others:
+/// QRs on H100 of 16 x 16 60 us, of 128 x 32 189 us (pytorch/pytorch, pull request 173788), on A100
+/// of 2,000 columns 6.3 ms, 0.6 of this (ml-explore/mlx, pull request 975). rocSOLVER: 918 ms for
+/// QRs of 62 of 768 and one of 1,024 columns on MI300X (tasmaikeni13/RFS, logs of SOAP, 2026), its
+/// eigenvalues taken to be as fast.
 constexpr double kColumn = 3.5e-6;
+constexpr double kEigenvalueColumn = 9.3e-6;
+constexpr double kColumnRow = 0.87e-9;
 constexpr double kCdnaColumn = 19e-6;
 
 /// Columns one after another, then what matrices taken together do not share: products at the rate
@@ -180,7 +197,7 @@ Seconds decomposition_time(const GpuSpec& gpu,
                            const SustainedShares& shares,
                            const Kernel& kernel) {
   const double share = gemm_share(shares, kernel.precision) * power_share(gpu, shares);
-  return column_time(gpu) * static_cast<double>(kernel.n) +
+  return column_time(gpu, kernel) * static_cast<double>(kernel.n) +
          kernel.work / (peak_rate(gpu, kernel.precision) * std::min(share, 1.0)) +
          kernel.traffic / sustained_bandwidth(gpu, shares);
 }
@@ -201,9 +218,10 @@ Seconds one_launch(const GpuSpec& gpu,
     case core::KernelKind::vector_scan:
       return vector_scan_time(gpu, shares, kernel);
     case core::KernelKind::decomposition:
+    case core::KernelKind::eigenvalues:
       return decomposition_time(gpu, shares, kernel);
     case core::KernelKind::memory_bound:
-      return kernel.traffic / (sustained_bandwidth(gpu, shares) * kernel.pace);
+      return stream_time(gpu, shares, kernel);
     case core::KernelKind::host_copy:
       return kernel.traffic / std::min(gpu.host_bandwidth, host_memory);
     case core::KernelKind::host_update:
@@ -309,8 +327,22 @@ core::BytesPerSecond fetch_rate(const GpuSpec& gpu) {
   return core::BytesPerSecond(kFetchRate * gpu.streaming_multiprocessors);
 }
 
-Seconds column_time(const GpuSpec& gpu) {
-  return Seconds(gpu.architecture < Architecture::cdna2 ? kColumn : kCdnaColumn);
+/// Source: of the lanes CUDA C++ Programming Guide, arithmetic instructions; AMD's data sheets of
+/// CDNA 2 to 4, peaks of fp32 by matrix units. No clock of a data sheet is below 1 GHz.
+double multiprocessor_cycles(const GpuSpec& gpu) {
+  constexpr double kLanes = 128, kOldLanes = 64, kSlowest = 1e9;
+  const double operations = 2 * kLanes * gpu.streaming_multiprocessors;
+  const double clock = operations > 0 ? gpu.peak.fp32.si() / operations : 0;
+  return gpu.streaming_multiprocessors * (clock < kSlowest ? clock * kLanes / kOldLanes : clock);
+}
+
+Seconds column_time(const GpuSpec& gpu, const Kernel& kernel) {
+  if (gpu.architecture >= Architecture::cdna2) {
+    return Seconds(kCdnaColumn);
+  }
+  const double first = kernel.kind == core::KernelKind::eigenvalues ? kEigenvalueColumn : kColumn;
+  const double one = first + kColumnRow * static_cast<double>(kernel.n);
+  return Seconds(one * static_cast<double>(kernel.batch));
 }
 
 Seconds launch_gap(const GpuSpec& gpu, const LaunchModel& launch) {
@@ -385,10 +417,11 @@ std::vector<core::ModelConstant> kernel_constants() {
       {"gpu.scan_rate", kScanRate, "", 0.15,
        "products of a scan in one fused kernel / large products: 0.45 of the peak on H200 "
        "(ai-dynamo/aiconfigurator, tables of 2026)"},
-      {"gpu.decomposition_column", kColumn, "s", 2e-6,
-       "time of a column of a QR by cuSOLVER: 3.8 and 5.9 us (H100, 16 and 32 columns: "
-       "pytorch/pytorch, pull request 173788), 3.1 us (A100, 2,000: ml-explore/mlx, pull request "
-       "975); eigenvalues not measured"},
+      {"gpu.decomposition_column", kColumn, "s", 0.2e-6,
+       "a column of a QR by cuSOLVER: PyTorch 2.11 on H100, docs/calibration.md, part 9"},
+      {"gpu.eigenvalue_column", kEigenvalueColumn, "s", 0.5e-6,
+       "the same of eigenvalues and vectors, 1,024 columns and more"},
+      {"gpu.decomposition_row", kColumnRow, "s", 0.1e-9, "what each row adds to either"},
       {"gpu.cdna_decomposition_column", kCdnaColumn, "s", 6e-6,
        "the same by rocSOLVER: 63 QRs of 768 and 1,024 columns in 918 ms on MI300X "
        "(tasmaikeni13/RFS, logs of SOAP, 2026)"},

@@ -41,8 +41,14 @@ bool has_own_share(const SustainedShares& shares, core::Precision precision);
 /// Rate at which all of a GPU fetches blocks of keys that queries chose.
 core::BytesPerSecond fetch_rate(const GpuSpec& gpu);
 
-/// Time that one column of a decomposition waits for the one before it.
-core::Seconds column_time(const GpuSpec& gpu);
+/// Cycles a second of all multiprocessors together, at the highest clock: what the fp32 peak says,
+/// by two operations a lane, 128 lanes a multiprocessor or compute unit, 64 where that would be a
+/// clock below 1 GHz (V100, T4, A100, A30). Zero without that peak.
+double multiprocessor_cycles(const GpuSpec& gpu);
+
+/// Time that one column of a decomposition waits for the one before it, of all matrices of the
+/// kernel: cuSOLVER takes them one by one, rocSOLVER together.
+core::Seconds column_time(const GpuSpec& gpu, const core::Kernel& kernel);
 
 /// Time of `kernel.count` launches on the GPU, each with its launch gap, of which a step has one in
 /// `kernel.every`; the CPU's limit is not in it.

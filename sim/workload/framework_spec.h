@@ -28,6 +28,8 @@ struct FrameworkSpec {
   bool fused_scaled_rotary = true;
   bool copied_heads = false;
   bool joined_gate = false;
+  bool separate_projections = false;
+  bool joined_heads = false;
   bool recompute_elementwise = false;
   bool narrow_activations = false;
   bool tensor_overlap = false;
@@ -118,6 +120,14 @@ struct FrameworkSpec {
     v.optional("joined_gate", joined_gate,
                "With elementwise eager: both inputs of the MLP's gate are halves of one array, "
                "whose gradients are joined by a copy (torch.split).");
+    v.optional("separate_projections", separate_projections,
+               "Queries, keys and values, and the MLP's gate and its other input, are products of "
+               "their own, the gradients of whose common input are added up.");
+    v.optional(
+        "joined_heads", joined_heads,
+        "Values are a part of the product of queries, keys and values, not a copy: all of it "
+        "stays for backward beside queries and keys turned by their positions, and the gradients "
+        "of the three are joined by a copy (torch.split).");
     v.optional("recompute_elementwise", recompute_elementwise,
                "Backward recomputes the outputs of norms and of the MLP's activation instead of "
                "keeping them.");

@@ -34,6 +34,17 @@ void set_latent(const LatentAttentionSpec& latent, RankShape& shape) {
   shape.head_values = latent.value_dim;
 }
 
+void set_formats(const TrainingSpec& training, RankShape& shape) {
+  shape.linear = training.precision;
+  shape.wide = wide_format(training.precision);
+  shape.element = element_bytes(training.precision);
+  shape.scaling = scaling_of(training);
+  shape.nvfp4 = training.nvfp4;
+  // Only one scale for all is known before the rows and blocks of a weight have met.
+  const bool single = shape.scaling == Scaling::tensor || shape.scaling == Scaling::delayed;
+  shape.narrow_gathers = training.framework.narrow_gathers && single && narrow(training.precision);
+}
+
 }  // namespace
 
 RankShape rank_shape(const ModelSpec& model,
@@ -85,14 +96,9 @@ RankShape rank_shape(const ModelSpec& model,
   shape.ffn = model.ffn / t;
   shape.vocabulary = (model.vocabulary + t - 1) / t;
   shape.dropout = model.dropout.value_or(model.biases);
-  shape.linear = training.precision;
-  shape.wide = wide_format(training.precision);
-  shape.scaling = scaling_of(training);
-  shape.nvfp4 = training.nvfp4;
-  // Only one scale for all is known before the rows and blocks of a weight have met.
-  const bool single = shape.scaling == Scaling::tensor || shape.scaling == Scaling::delayed;
-  shape.narrow_gathers = training.framework.narrow_gathers && single && narrow(training.precision);
-  shape.element = element_bytes(training.precision);
+  set_formats(training, shape);
+  shape.separate_projections = training.framework.separate_projections;
+  shape.joined_sums = training.framework.elementwise == Elementwise::compiled;
   shape.attention_gate = model.attention_gate;
   if (model.adapters && model.adapters->base == BaseWeights::nf4) {
     shape.widening = kDequantiseBytes;

@@ -1,6 +1,7 @@
 // Sizes of one rank's share of a layer: what a micro-batch looks like after all splitting.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -70,8 +71,10 @@ struct RankShape {
   Scaling scaling = Scaling::delayed;            ///< of narrow operands
   std::optional<Nvfp4Spec> nvfp4;                ///< how four bits are made
   bool narrow_gathers = false;                   ///< sharded weights arrive in the narrow format
-  double element = 2;                            ///< bytes of an activation between kernels
-  double widening = 0;  ///< bytes a weight of layers of making it 16 bits wide for a product
+  bool separate_projections = false;  ///< queries, keys, values, gate: products of their own
+  bool joined_sums = false;  ///< sums of gradients are part of the operator that comes next
+  double element = 2;        ///< bytes of an activation between kernels
+  double widening = 0;       ///< bytes a weight of layers of making it 16 bits wide for a product
   bool attention_gate = false;      ///< queries come with a gate of attention's output
   std::optional<MixerShape> mixer;  ///< where layers have one
   /// Attention to compressed keys that an indexer chooses: `head_dim` and `value_dim` are those of
@@ -93,6 +96,15 @@ struct RankShape {
       return native_columns(heads, key_value_heads, head_dim, value_dim);
     }
     return ((attention_gate ? 2 : 1) * heads + key_projections * key_value_heads) * head_dim;
+  }
+  /// Of it: queries (and their gate), keys, values, where these are products of their own; zeros
+  /// where native sparse attention has more of them.
+  [[nodiscard]] std::array<std::int64_t, 3> attention_parts() const {
+    if (native || key_projections != 2) {
+      return {};
+    }
+    const std::int64_t keys = key_value_heads * head_dim;
+    return {(attention_gate ? 2 : 1) * heads * head_dim, keys, keys};
   }
   [[nodiscard]] std::int64_t mlp_in_width(bool gated) const { return gated ? 2 * ffn : ffn; }
   /// Attention of this rank's queries with this rank's keys.

@@ -381,11 +381,32 @@ Violations context_problems(const ModelSpec& model,
   return out;
 }
 
+namespace {
+
+/// Parts of one array and products of their own cannot both be.
+void check_joined(Violations& out, const FrameworkSpec& framework) {
+  if (!framework.separate_projections) {
+    return;
+  }
+  constexpr const char* kText =
+      "'separate_projections' has a product for each of them, so that there is no joint array; "
+      "leave one of the two out";
+  if (framework.joined_gate) {
+    add(out, "training.framework.joined_gate", kText);
+  }
+  if (framework.joined_heads) {
+    add(out, "training.framework.joined_heads", kText);
+  }
+}
+
+}  // namespace
+
 Violations unsupported(const ModelSpec& model,
                        const TrainingSpec& training,
                        const ParallelismSpec& parallelism) {
   Violations out;
   check_documents(out, training, parallelism);
+  check_joined(out, training.framework);
   if (training.nvfp4 && training.precision != core::Precision::nvfp4) {
     add(out, "training.nvfp4",
         fmt::format("operands are {}, not four bits; write 'precision: nvfp4' or leave 'nvfp4' out",

@@ -216,6 +216,24 @@ TEST(Profile, LaunchesThroughPyTorchAreApartFromTheDrivers) {
   EXPECT_DOUBLE_EQ(spec.compiled_layer->si(), 1e-3 - 40 * 2e-6);
 }
 
+// A figure of one sample has that sample's own error: quartiles 2 us apart over 9 repeats,
+// 0.93 x 2 / 3; of several, what they differ by.
+TEST(Profile, AFigureOfOneSampleIsNotCertain) {
+  SampleSet set;
+  Sample s;
+  s.kind = SampleKind::launch;
+  s.op = "kernel_call";
+  s.variant = "eager_autograd";
+  s.seconds = 30e-6;
+  s.spread_s = 2e-6;
+  s.repeats = 9;
+  set.samples = {s};
+  const auto error = [&] { return fit_rates(set.samples).figures.front().standard_error; };
+  EXPECT_NEAR(error(), 0.93 * 2e-6 / 3, 1e-12);
+  set.samples.push_back(s);
+  EXPECT_LT(error(), 1e-12);
+}
+
 TEST(Profile, OptimizersAreNoStreamingKernels) {
   SampleSet set;
   set.samples = {gemm(0.7), rate(SampleKind::optimizer, "muon", 1e9, 1e11)};

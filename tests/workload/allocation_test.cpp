@@ -44,6 +44,18 @@ TEST(Allocation, EmptyGradientsOfALayerAndOfTheHead) {
   EXPECT_DOUBLE_EQ((with.total() - without.total()).si(), 2 * (kLlamaLayer + kHead + 4096));
 }
 
+// Weights are cast in every pass with a scale found in it: no copy stays, unless there are no other
+// weights.
+TEST(Allocation, WeightsThatAreCastInEveryPassHaveNoNarrowCopy) {
+  TrainingSpec training = recipe(4096, 8);
+  training.precision = core::Precision::fp8;
+  const double copied = of(training, split(1, 1), 4).weights.si();
+  training.framework.scaling = Scaling::tensor;
+  EXPECT_DOUBLE_EQ(copied - of(training, split(1, 1), 4).weights.si(), 2 * 32 * kLlamaLayer);
+  training.framework.allocation.narrow_weights = true;
+  EXPECT_DOUBLE_EQ(copied - of(training, split(1, 1), 4).weights.si(), 2 * 32 * kLlamaLayer);
+}
+
 // fp8: two copies of 1 B of the layers' weights, with or without the 16-bit ones; embedding and
 // head stay as they are.
 TEST(Allocation, NarrowWeightsHaveNoWideCopy) {
@@ -66,6 +78,36 @@ TEST(Allocation, GatheredInputsAreKeptWhole) {
   const double shares = kept();
   training.framework.allocation.gathered_inputs = true;
   EXPECT_DOUBLE_EQ(kept() - shares, 2 * 2 * 4096.0 * 4096 * 3 / 4);
+}
+
+// Queries of 4,096 and keys of 1,024 columns before their rotary embedding, 2 B each, stay where
+// values are a part of the same array; not where they have norms (which keep them anyway), are not
+// turned, or are exchanged by context ranks.
+TEST(Allocation, HeadsOfOneArrayStayTogether) {
+  TrainingSpec training = recipe(4096, 8);
+  ModelSpec model = llama_8b();
+  const LayerKind kind{};
+  const auto kept = [&] { return saved_per_layer(model, training, split(1, 1), kind).si(); };
+  const double copied = kept();
+  training.framework.joined_heads = true;
+  EXPECT_DOUBLE_EQ(kept() - copied, 2 * 4096.0 * (4096 + 1024));
+  model.query_key_norm = true;
+  const double normed = kept();
+  training.framework.joined_heads = false;
+  EXPECT_EQ(kept(), normed);
+  model.query_key_norm = false;
+  model.rotary = false;
+  const double unturned = kept();
+  training.framework.joined_heads = true;
+  EXPECT_EQ(kept(), unturned);
+  model.rotary = true;
+  ParallelismSpec exchanged = split(1, 1);
+  exchanged.context = 2;
+  exchanged.context_kind = ContextKind::all_to_all;
+  const auto of_context = [&] { return saved_per_layer(model, training, exchanged, kind).si(); };
+  const double sent = of_context();
+  training.framework.joined_heads = false;
+  EXPECT_EQ(of_context(), sent);
 }
 
 // And are not gathered again: 4 of 6 all-gathers of a layer are left (2 forward; 2 of the gradients

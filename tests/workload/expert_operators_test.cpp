@@ -1,5 +1,7 @@
 // What the operators of a mixture beside its products move: permutation, biases, bounds, joining.
+#include <cmath>
 #include <gtest/gtest.h>
+#include <map>
 #include <set>
 #include <string>
 
@@ -49,30 +51,29 @@ TEST(Permutation, WithNarrowProbabilitiesStaysNarrow) {
 }
 
 // Of 18 bytes of a row's result, 12 are added to rows that others are added to as well, and so are
-// all 6 of a row's gradient; 10 and 2 are of tokens, two rows each.
+// all 6 of a row's gradient: kernels of their own, beside those of 6 and 10 B of tokens, two rows
+// each, and of the gradient's 2 B.
 TEST(ExpertWork, SumsOverScatteredRowsAreSlow) {
   TrainingSpec training = recipe(4096, 32);
   training.framework.fused_permute = false;
   double scattered = 0;
   for (const auto& constant : model_constants()) {
-    scattered = constant.name == "workload.scattered_pace" ? constant.value : scattered;
+    scattered = constant.name == "workload.scattered_issue" ? constant.value : scattered;
   }
   ASSERT_GT(scattered, 0);
-  const auto pace = [&](double plain, double sums) {
-    return (plain + sums) / (plain + sums / scattered);
-  };
-  std::set<double> paces;
+  std::map<double, std::set<double>> bytes;  // a row, by issue
   for_each_operation(build_step_graph(mixtral_8x7b(), training, expert_split(1, 8), 8, 4),
                      [&](int, const Operation& operation, int) {
                        for (const core::Kernel& kernel : operation.kernels) {
                          if (std::string(kernel.name) == "unpermute") {
-                           paces.insert(kernel.pace);
+                           const auto count = static_cast<double>(kernel.count);
+                           bytes[kernel.issued].insert(
+                               std::round(count * kernel.traffic.si() / (4096.0 * 2 * 4096)));
                          }
                        }
                      });
-  ASSERT_EQ(paces.size(), 2U);
-  EXPECT_NEAR(*paces.begin(), pace(2, 2 * 6), 1e-12);
-  EXPECT_NEAR(*paces.rbegin(), pace(2 * 6 + 10, 2 * 12), 1e-12);
+  EXPECT_EQ(bytes[scattered], (std::set<double>{6, 12}));
+  EXPECT_EQ(bytes[0], (std::set<double>{2 / 2, 6 + 10 / 2}));
 }
 
 TEST(ExpertBiases, OfOutputsAreAddedApartInFullPrecision) {

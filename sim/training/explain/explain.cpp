@@ -2,14 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstdint>
 #include <fmt/format.h>
 #include <map>
 #include <tuple>
 #include <utility>
 
-#include "sim/core/error.h"
 #include "sim/training/imbalance/rank_imbalance.h"
 #include "sim/training/step/critical_path.h"
 #include "sim/training/step/lower.h"
@@ -97,6 +95,7 @@ class KernelWords {
       case KernelKind::vector_scan:
         return fmt::format("{}: states and exponentials", kernel_.name);
       case KernelKind::decomposition:
+      case KernelKind::eigenvalues:
         return fmt::format("{}: decomposition{}", kernel_.name, rarely());
       default:
         return kernel_.every > 1
@@ -118,8 +117,8 @@ class KernelWords {
                          scaled(bandwidth), kernel_.traffic.si() / busy / bandwidth,
                          duration(gap_));
     }
-    if (kernel_.kind == KernelKind::decomposition) {
-      const double column = gpu::column_time(*times_.gpu).si();
+    if (kernel_.kind == KernelKind::decomposition || kernel_.kind == KernelKind::eigenvalues) {
+      const double column = gpu::column_time(*times_.gpu, kernel_).si();
       const double rest = busy - column * static_cast<double>(kernel_.n);
       return fmt::format("({} columns x {} + {} of {}FLOP and {}B){} + gap {}", kernel_.n,
                          duration(column), duration(rest), scaled(kernel_.work.si()),
@@ -155,8 +154,8 @@ class KernelWords {
       case KernelKind::vector_scan:
         return "a mixer of matrix products (mamba2); more tensor ranks; fewer states a channel";
       case KernelKind::decomposition:
-        return "preconditioner.batched; fewer decompositions (preconditioner.every); zero1 over "
-               "more ranks; smaller blocks";
+      case KernelKind::eigenvalues:
+        return "fewer decompositions (preconditioner.every); zero1 over more ranks";
       default:
         return "a faster or narrower matrix format; shapes nearer the peak (larger micro-batch, "
                "smaller tensor degree); less recompute";
@@ -224,7 +223,8 @@ std::vector<std::int64_t> identity(const Kernel& k) {
           static_cast<std::int64_t>(k.causal),
           static_cast<std::int64_t>(k.work.si()),
           static_cast<std::int64_t>(k.traffic.si()),
-          static_cast<std::int64_t>(k.gathered.si())};
+          static_cast<std::int64_t>(k.gathered.si()),
+          static_cast<std::int64_t>(64 * k.issued)};
 }
 
 /// GPU time of launches, and the same stretched by what the CPU makes of their blocks.

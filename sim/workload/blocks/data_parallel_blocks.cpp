@@ -44,7 +44,7 @@ double separate_bytes(const BlockInput& input) {
 
 core::Kernel list_kernel(const char* name, double bytes) {
   core::Kernel kernel = memory_kernel(name, bytes);
-  kernel.pace = kListPace;
+  kernel.issued = kListIssue;
   return kernel;
 }
 

@@ -46,7 +46,7 @@ void write_bias(BlockWriter& writer, const BlockInput& input, double bytes, int 
   const double elements = elements_of(shape, shape.rows());
   Kernel kernel = memory_kernel("expert bias", bytes * elements / static_cast<double>(launches));
   kernel.count = launches;
-  kernel.pace = kBiasPace;
+  kernel.issued = kBiasIssue;
   writer.compute(kernel);
 }
 
@@ -161,10 +161,16 @@ void write_permutation(BlockWriter& writer,
   const ExpertShape& shape = *input.experts;
   const double bytes = elements_of(shape, moved.a_row * p.rows + moved.a_token * p.tokens);
   const double scattered = elements_of(shape, moved.scattered * p.rows);
-  Kernel kernel = memory_kernel(name, bytes / moved.kernels);
-  kernel.count = moved.kernels;
-  kernel.pace = bytes / (bytes - scattered + scattered / kScatteredPace);
+  const bool sums = scattered > 0;  // one of the kernels
+  const int plain = moved.kernels - (sums ? 1 : 0);
+  Kernel kernel = memory_kernel(name, (bytes - scattered) / plain);
+  kernel.count = plain;
   writer.compute(kernel);
+  if (sums) {
+    Kernel sum = memory_kernel(name, scattered);
+    sum.issued = kScatteredIssue;
+    writer.compute(sum);
+  }
 }
 
 bool sorts_arrivals(const ExpertShape& shape) {

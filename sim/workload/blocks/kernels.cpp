@@ -115,11 +115,23 @@ double weights_of(const Linear& linear) {
   return static_cast<double>(linear.groups) * elements(linear.outputs, linear.inputs);
 }
 
+/// Outputs of each product that a linear layer is.
+std::vector<std::int64_t> widths(const Linear& linear) {
+  std::vector<std::int64_t> found;
+  for (const std::int64_t part : linear.parts) {
+    if (part > 0) {
+      found.push_back(part);
+    }
+  }
+  return found.empty() ? std::vector{linear.outputs} : found;
+}
+
 /// Casts before a product of which `width` are the elements of a token that it multiplies.
 void add_casts(std::vector<Kernel>& kernels, const Linear& linear, std::int64_t width, bool again) {
   if (linear.widening > 0 && linear.casts_weights) {
     kernels.push_back(memory_kernel("dequantise", linear.widening * weights_of(linear)));
-    kernels.back().launches = 2 * linear.groups;  // scales, then weights, of each matrix
+    const auto matrices = static_cast<std::int64_t>(widths(linear).size());
+    kernels.back().launches = 2 * linear.groups * matrices;  // scales, then weights, of each
   }
   if (!narrow(linear.precision)) {
     return;
@@ -220,21 +232,44 @@ Kernel memory_kernel(const char* name, double bytes) {
   return kernel;
 }
 
+namespace {
+
+/// Gradients of one input by several products: each sum reads two and writes one; as part of the
+/// operator that comes next it reads one more.
+void add_sums(std::vector<Kernel>& kernels, const Linear& linear, std::int64_t products) {
+  if (products < 2) {
+    return;
+  }
+  const double array = element_bytes(linear.precision) * all_elements(linear, linear.inputs);
+  const auto sums = static_cast<double>(products - 1);
+  Kernel sum = memory_kernel("input gradients", linear.joined_sums ? sums * array : 3.0 * array);
+  sum.count = linear.joined_sums ? 1 : products - 1;
+  sum.launches = linear.joined_sums ? 0 : 1;
+  kernels.push_back(sum);
+}
+
+}  // namespace
+
 std::vector<Kernel> forward_product(const Linear& linear) {
   std::vector<Kernel> kernels;
   add_casts(kernels, linear, linear.inputs, false);
-  kernels.push_back(
-      product(linear, GemmPass::forward, {linear.tokens, linear.outputs, linear.inputs},
-              element_bytes(linear.precision) * all_elements(linear, linear.outputs)));
+  for (const std::int64_t width : widths(linear)) {
+    kernels.push_back(product(linear, GemmPass::forward, {linear.tokens, width, linear.inputs},
+                              element_bytes(linear.precision) * all_elements(linear, width)));
+  }
   return kernels;
 }
 
 std::vector<Kernel> input_gradient(const Linear& linear) {
   std::vector<Kernel> kernels;
   add_casts(kernels, linear, linear.outputs, true);
-  kernels.push_back(product(linear, GemmPass::input_gradient,
-                            {linear.tokens, linear.inputs, linear.outputs},
-                            element_bytes(linear.precision) * all_elements(linear, linear.inputs)));
+  const std::vector<std::int64_t> parts = widths(linear);
+  for (const std::int64_t width : parts) {
+    kernels.push_back(
+        product(linear, GemmPass::input_gradient, {linear.tokens, linear.inputs, width},
+                element_bytes(linear.precision) * all_elements(linear, linear.inputs)));
+  }
+  add_sums(kernels, linear, static_cast<std::int64_t>(parts.size()));
   return kernels;
 }
 
@@ -246,22 +281,23 @@ GradientTraffic gradient_traffic(const FrameworkSpec& framework, double element,
     return {2.0 * framework.gradient_bytes, framework.accumulation_bytes};
   }
   return {element, element + 2.0 * framework.gradient_bytes + framework.accumulation_bytes,
-          kMixedSumPace};
+          kMixedSumIssue};
 }
 
 std::vector<Kernel> weight_gradient(const Linear& linear, GradientTraffic traffic) {
-  const double weights = weights_of(linear);
   std::vector<Kernel> kernels;
   if (narrow(linear.precision) && linear.scaling != Scaling::delayed && !linear.nvfp4) {
     kernels.push_back(cast(linear, cast_again_bytes(linear),
                            all_elements(linear, linear.inputs + linear.outputs)));
   }
-  kernels.push_back(product(linear, GemmPass::weight_gradient,
-                            {linear.outputs, linear.inputs, linear.tokens},
-                            traffic.result * weights));
-  if (traffic.second_pass > 0) {
-    kernels.push_back(memory_kernel("gradient accumulation", traffic.second_pass * weights));
-    kernels.back().pace = traffic.pace;
+  for (const std::int64_t width : widths(linear)) {
+    const double weights = static_cast<double>(linear.groups) * elements(width, linear.inputs);
+    kernels.push_back(product(linear, GemmPass::weight_gradient,
+                              {width, linear.inputs, linear.tokens}, traffic.result * weights));
+    if (traffic.second_pass > 0) {
+      kernels.push_back(memory_kernel("gradient accumulation", traffic.second_pass * weights));
+      kernels.back().issued = traffic.issued;
+    }
   }
   return kernels;
 }
@@ -284,6 +320,11 @@ LayerLinears layer_linears(const ModelSpec& model, const RankShape& shape) {
   linears.head = {"head", shape.tokens, shape.vocabulary, shape.hidden, shape.wide};
   for (Linear* linear : {&linears.qkv, &linears.projection, &linears.mlp_in, &linears.mlp_out}) {
     set_scaling(shape, *linear);
+    linear->joined_sums = shape.joined_sums;
+  }
+  if (shape.separate_projections) {
+    linears.qkv.parts = shape.attention_parts();
+    linears.mlp_in.parts = {shape.ffn, model.gated_mlp ? shape.ffn : 0, 0};
   }
   return linears;
 }
@@ -395,6 +436,15 @@ std::vector<Kernel> query_key_norms(const ModelSpec& model,
           elementwise_kernel("query-key norm", pass, shape.element, shape.key_elements())};
 }
 
+std::vector<Kernel> joined_head_gradients(const RankShape& shape, const FrameworkSpec& framework) {
+  if (!framework.joined_heads || shape.native) {
+    return {};
+  }
+  return {memory_kernel(
+      "join heads", 2.0 * shape.element *
+                        (shape.query_elements() + shape.key_elements() + shape.value_elements()))};
+}
+
 std::vector<Kernel> attention_gate(const RankShape& shape, bool backward) {
   if (!shape.attention_gate) {
     return {};
@@ -447,7 +497,7 @@ std::vector<Kernel> norm_backward(const ModelSpec& model,
   if (framework.fuses_elementwise()) {
     Kernel norm = memory_kernel(
         "norm", 4.0 * array);  // input, gradient and residual gradient in, one gradient out
-    norm.pace = norm_operator(model, framework).backward.pace;
+    norm.issued = norm_operator(model, framework).backward.issued;
     return {norm};
   }
   return {output_norm_backward(model, shape, framework), memory_kernel("residual", 3.0 * array)};
@@ -484,12 +534,15 @@ namespace {
 double logits(const RankShape& shape) { return elements(shape.tokens, shape.vocabulary); }
 
 /// Passes of cross entropy over the logits; what a fp32 logit moves beside its casts.
+///   fused: forward the logits are read once, exponentials take longer; backward they are read and
+///     the gradient is written.
 ///   in-place: four fp32 passes forward; backward one in place.
 ///   copied: one more pass forward, which writes the copy.
 ///   separate: forward maximum R, sum R, result RW; backward the gradient of the target's
 ///     probability filled W, its product with the probabilities summed RR and written RRW.
-/// Source of the second: PyTorch, aten/src/ATen/native/cuda/SoftMax.cu (cunn_SoftMaxForward and
-/// Backward, rows too long for the cache) and NLLLoss2d.cu.
+/// Last number: bytes a cycle and multiprocessor, as in sim/workload/elementwise.
+/// Source of separate operators: PyTorch, aten/src/ATen/native/cuda/SoftMax.cu (cunn_SoftMaxForward
+/// and Backward, rows too long for the cache) and NLLLoss2d.cu.
 struct LossPasses {
   ElementwisePass forward, backward;
 };
@@ -497,13 +550,13 @@ LossPasses loss_passes(const RankShape& shape, Loss loss) {
   const double casts = shape.element < 4 ? 1 : 0;  // to fp32 before and from it after
   switch (loss) {
     case Loss::fused:
-      return {{4, 0, 1}, {3, 0, 1}};
+      return {{1, 0, 1, kFusedLossIssue}, {2, 0, 1, kFusedLossBackwardIssue}};
     case Loss::in_place:
       return {{casts, 4 + casts, 1}, {casts * 2, 2, 1}};
     case Loss::copied:
       return {{casts, 6 + casts, 2}, {casts * 2, 2, 1}};
     case Loss::separate:
-      return {{casts, 4 + casts, 3}, {casts, 6 + casts, 3}};
+      return {{casts, 4 + casts, 3, kSeparateLossIssue}, {casts, 6 + casts, 3}};
   }
   return {};
 }

@@ -2,6 +2,7 @@
 // each.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <vector>
 
@@ -24,6 +25,10 @@ struct Linear {
   bool casts_weights = true;  ///< with other scales than delayed: in every pass, for their use
   std::optional<Nvfp4Spec> nvfp4 = std::nullopt;  ///< how four bits are made
   double widening = 0;  ///< bytes a weight of making it 16 bits wide before each product
+  /// Outputs of products of their own over the same input; zeros: one product. Their input
+  /// gradients are added, by kernels or by the next operator (`joined_sums`).
+  std::array<std::int64_t, 3> parts{};
+  bool joined_sums = false;
 };
 /// Scales of narrow operands as the software takes them.
 void set_scaling(const RankShape& shape, Linear& linear);
@@ -36,7 +41,7 @@ std::vector<core::Kernel> input_gradient(const Linear& linear);
 struct GradientTraffic {
   double result = 8;
   double second_pass = 0;
-  double pace = 1;  ///< of the second pass: bandwidth / that of plain streams
+  double issued = 0;  ///< of the second pass (Kernel::issued)
 };
 /// Added to a buffer by the product itself (read and write), or in a second pass where elementwise
 /// work is not fused; where gradients are sharded, written once for the reduction.
@@ -72,6 +77,11 @@ std::vector<core::Kernel> query_key_norms(const ModelSpec& model,
                                           const RankShape& shape,
                                           const FrameworkSpec& framework,
                                           bool backward);
+
+/// The gradients of queries, keys and values, parts of one product, are joined by a copy
+/// (`joined_heads`): 4 B an element of 16 bits.
+std::vector<core::Kernel> joined_head_gradients(const RankShape& shape,
+                                                const FrameworkSpec& framework);
 
 /// The gate of attention's output, where the model has one: reads output and gate, writes one;
 /// backward reads them and the gradient, writes two.
@@ -113,8 +123,8 @@ std::vector<core::Kernel> residual_forward(const ModelSpec& model,
 /// Gradient of dropout; nothing without dropout.
 std::vector<core::Kernel> residual_backward(const RankShape& shape);
 
-/// Cross entropy over this rank's part of the vocabulary, of 16-bit logits: 8 + 6 B each fused,
-/// 22 + 12 B in fp32 in place, 22 + 30 B in PyTorch's separate operators; of fp32 logits 16 + 12,
+/// Cross entropy over this rank's part of the vocabulary, of 16-bit logits: 2 + 4 B each fused,
+/// 22 + 12 B in fp32 in place, 22 + 30 B in PyTorch's separate operators; of fp32 logits 4 + 8,
 /// 16 + 8 and 16 + 24 B.
 core::Kernel cross_entropy_forward(const RankShape& shape, const FrameworkSpec& framework);
 core::Kernel cross_entropy_backward(const RankShape& shape, const FrameworkSpec& framework);

@@ -190,6 +190,7 @@ void write_operators_again(BlockWriter& writer, const BlockInput& input, const L
   TensorRegion region = tensor_region(writer, input);
   writer.compute(norm_forward(model, shape, framework));
   linears.qkv.outputs = shape.key_value_heads * shape.head_dim;
+  linears.qkv.parts = {};
   region.forward_columns(linears.qkv);
   writer.compute(query_key_norms(model, shape, framework, false));
   writer.compute(rotary(model, shape, framework, false));
@@ -203,6 +204,7 @@ void write_operators_again(BlockWriter& writer, const BlockInput& input, const L
   writer.compute(norm_forward(model, shape, framework));
   if (model.gated_mlp) {
     linears.mlp_in.outputs = shape.ffn;
+    linears.mlp_in.parts = {};
     region.forward_columns(linears.mlp_in);
   }
   writer.compute(activation_forward(model, mlp_output(shape), framework));
@@ -253,6 +255,9 @@ void write_attention_backward(BlockWriter& writer,
     write_core_attention_backward(writer, input.shape, framework);
     writer.compute(rotary(input.model, input.shape, input.training.framework, true));
     writer.compute(query_key_norms(input.model, input.shape, input.training.framework, true));
+    if (!input.shape.latent()) {
+      writer.compute(joined_head_gradients(input.shape, framework));
+    }
   }
   write_indexer_backward(writer, input, mode);
   write_compression_backward(writer, input, mode);

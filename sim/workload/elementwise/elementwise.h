@@ -13,19 +13,26 @@ struct ElementwisePass {
   double arrays = 0;       ///< of the activations' format
   double wide_arrays = 0;  ///< of fp32
   int launches = 1;
-  double pace = 1;  ///< bandwidth of the kernels / that of plain streams
+  double issued = 0;  ///< bytes a cycle and multiprocessor (Kernel::issued)
   /// Bytes an element.
   [[nodiscard]] double bytes(double element) const { return element * arrays + 4.0 * wide_arrays; }
 };
 
-/// Pace of kernels over lists of arrays (multi_tensor_apply): Adam, norm, product and copy of
-/// PyTorch 2.11 on H200 at 0.72 of the peak bandwidth, plain streams 0.87
-/// (calibrate/validate/h200-sxm/pytorch.csv).
-inline constexpr double kListPace = 0.83;
+/// Bytes that kernels over lists of arrays (multi_tensor_apply) handle in a cycle on a
+/// multiprocessor: Adam, norm, product and copy of PyTorch 2.11 at 0.72 of the peak bandwidth of
+/// H200 and 0.78 of that of H100, plain streams 0.87 and 0.88 (pytorch.csv of
+/// calibrate/validate/h200-sxm and h100-sxm).
+inline constexpr double kListIssue = 22.2;
 
-/// Pace of sums of 16-bit gradients into fp32 ones: 0.55 of the peak bandwidth in steps of eight
-/// decoders on the same H200 (calibrate/validate/h200-sxm).
-inline constexpr double kMixedSumPace = 0.63;
+/// The same of sums of 16-bit gradients into fp32 ones: 0.55 and 0.71 of the peak bandwidth in
+/// steps of eight decoders on the same two GPUs (measured.json).
+inline constexpr double kMixedSumIssue = 13.6;
+
+/// The same of the loss, compiled (exponentials forward) and of separate operators forward: samples
+/// of the same two GPUs, 50,304 and 128,256 logits a token.
+inline constexpr double kFusedLossIssue = 6.2;
+inline constexpr double kFusedLossBackwardIssue = 19.6;
+inline constexpr double kSeparateLossIssue = 19.8;
 
 struct ElementwiseOperator {
   ElementwisePass forward, backward;

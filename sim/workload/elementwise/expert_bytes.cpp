@@ -28,16 +28,16 @@ std::vector<core::ModelConstant> expert_constants() {
   constexpr const char* kBias =
       "passes counted in Megatron-LM, megatron/core/transformer/moe/experts.py, "
       "TEGroupedMLP._apply_bias, 2026";
-  return {{"workload.scattered_pace", kScatteredPace, "", 0.03,
-           "index_add in steps of a mixture, PyTorch 2.11 on H200: docs/calibration.md, part 8"},
+  return {{"workload.scattered_issue", kScatteredIssue, "B/cycle", 0.1,
+           "index_add in steps of a mixture, PyTorch 2.11 on H200 and H100: docs/calibration.md, "
+           "parts 8 and 9"},
           {"workload.routing_bytes", kRoutingBytes, "B", 0,
            "passes over a score: fp32 scores read and written by softmax, read by top-k and by the "
            "balance loss, probabilities and a map written; counted"},
           {"workload.expert_bias_forward", bias_forward(2, 4), "B", 0, kBias},
           {"workload.expert_bias_backward", bias_backward(2, 4), "B", 0, kBias},
-          {"workload.expert_bias_pace", kBiasPace, "", 0.05,
-           "half of the bytes at the measured paces of composed norms and mixed sums, the rest "
-           "at 1"}};
+          {"workload.expert_bias_issue", kBiasIssue, "B/cycle", 2,
+           "half of the bytes as composed norms and mixed sums, the rest as plain streams"}};
 }
 
 }  // namespace headway::workload

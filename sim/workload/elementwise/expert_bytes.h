@@ -18,11 +18,12 @@ inline constexpr double kRoutingBytes = 24;
 double bias_forward(double e, double w);
 double bias_backward(double e, double w);
 
-/// Their pace: of 28 B 14 are of products with a row and sums of 16 bits into fp32, which PyTorch
-/// runs at 0.63 of plain streams, of 40 B 24 of products with a row or column and sums over them
-/// (0.67), the rest at 1; forward and backward alike. Source: the measured paces of composed norms,
-/// which are of such operators, and of mixed sums (elementwise.cpp, elementwise.h).
-inline constexpr double kBiasPace = 0.77;
+/// Bytes that they handle in a cycle on a multiprocessor: of 28 B 14 are of products with a row and
+/// sums of 16 bits into fp32, of 40 B 24 of products with a row or column and sums over them, which
+/// handle 13.5, the rest are plain streams: together 0.77 of the speed of plain streams on H200.
+/// Source: composed norms, which are of such operators, and mixed sums (elementwise.cpp,
+/// elementwise.h).
+inline constexpr double kBiasIssue = 19.6;
 
 /// Bytes an element of e bytes that the operators of an unfused permutation move, of rows and of
 /// tokens; probabilities make it w wide. One kernel instead of them reads e of one side and writes
@@ -44,8 +45,8 @@ MovedBytes unpermute_bytes(double e, double w);
 MovedBytes unpermute_gradient_bytes(double e, double w);
 MovedBytes permute_gradient_bytes(double e);
 
-/// Pace of sums over scattered rows: index_add of a mixture's steps with PyTorch 2.11 on H200 at
-/// 0.15 of the peak bandwidth, plain streams 0.87 (calibrate/validate/h200-sxm/measured.json).
-inline constexpr double kScatteredPace = 0.17;
+/// The same of sums over scattered rows: index_add of a mixture's steps with PyTorch 2.11, 0.15 of
+/// the peak bandwidth of H200 and as long on H100 (calibrate/validate, measured.json of both).
+inline constexpr double kScatteredIssue = 2.86;
 
 }  // namespace headway::workload

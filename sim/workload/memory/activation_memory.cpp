@@ -111,6 +111,19 @@ double kept_by_sparse(const RankShape& shape, bool core_again) {
          operand_bytes(shape.linear) * tokens_times(shape, shape.projection_width()) + indexer;
 }
 
+/// Queries and keys before their rotary embedding, which stay with the values that lie beside them;
+/// not where context ranks exchange heads or gather values, which makes copies.
+double kept_beside_values(const CountedLayer& layer) {
+  const RankShape& shape = layer.rank;
+  const ModelSpec& model = layer.model;
+  const bool turned = model.rotary && model.learned_positions == 0 && !model.query_key_norm;
+  const bool whole = shape.context == 1 || shape.context_kind == ContextKind::ring;
+  return layer.framework.joined_heads && whole && turned && !shape.latent() && !shape.sparse &&
+                 !shape.native
+             ? shape.element * (shape.query_elements() + shape.key_elements())
+             : 0.0;
+}
+
 /// Kept bytes of attention: input of the matrices, queries, keys, values, output, masks,
 /// statistics; latent attention keeps the compressed forms before and after their norms as well.
 double kept_by_attention(const CountedLayer& layer) {
@@ -122,7 +135,7 @@ double kept_by_attention(const CountedLayer& layer) {
   if (!layer.again.latent_up) {
     bytes += shape.element * shape.query_elements() + (shape.sparse ? 0.0 : kept_keys(shape));
   }
-  bytes += kept_by_sparse(shape, layer.again.core_attention) +
+  bytes += kept_beside_values(layer) + kept_by_sparse(shape, layer.again.core_attention) +
            kept_by_native(shape, layer.again.core_attention);
   if (shape.latent()) {
     bytes += (shape.element + operand) * static_cast<double>(shape.split_tokens) *

@@ -61,10 +61,14 @@ class BlockKernels {
         kElement * elements, times, every);
   }
 
-  void decomposition(
-      const char* name, std::int64_t side, double work, double traffic, std::int64_t every) {
+  void decomposition(core::KernelKind kind,
+                     const char* name,
+                     std::int64_t side,
+                     double work,
+                     double traffic,
+                     std::int64_t every) {
     core::Kernel kernel;
-    kernel.kind = core::KernelKind::decomposition;
+    kernel.kind = kind;
     kernel.n = side;
     add(name, kernel, work, traffic, 1, every);
   }
@@ -96,8 +100,8 @@ class BlockKernels {
 /// tridiagonal is products with vectors, for each of which what is left of the matrix is read:
 /// s^3 / 3 numbers.
 void add_root(BlockKernels& kernels, std::int64_t side, std::int64_t every) {
-  kernels.decomposition("eigenvalues of a factor", side, 9 * cube(side), kElement * cube(side) / 3,
-                        every);
+  kernels.decomposition(core::KernelKind::eigenvalues, "eigenvalues of a factor", side,
+                        9 * cube(side), kElement * cube(side) / 3, every);
   kernels.product("inverse root of a factor", side, side, side, 1, every);
 }
 
@@ -105,7 +109,8 @@ void add_root(BlockKernels& kernels, std::int64_t side, std::int64_t every) {
 void add_basis(BlockKernels& kernels, std::int64_t side, std::int64_t every) {
   kernels.product("power iteration", side, side, side, 1, every);
   const auto s = static_cast<double>(side);
-  kernels.decomposition("QR of a basis", side, 8.0 / 3 * cube(side), 2 * kElement * s * s, every);
+  kernels.decomposition(core::KernelKind::decomposition, "QR of a basis", side,
+                        8.0 / 3 * cube(side), 2 * kElement * s * s, every);
 }
 
 }  // namespace
