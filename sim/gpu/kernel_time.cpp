@@ -183,7 +183,7 @@ Seconds vector_scan_time(const GpuSpec& gpu, const SustainedShares& shares, cons
 /// 512, 1,024, 2,048 and 4,096 columns 3.7, 4.4, 5.3, 7.1 us a column, eigenvalues and vectors of
 /// 1,024, 2,048 and 4,096 10.6, 12.7, 23.5; 61 matrices of 768 in one call 61 times one. Others:
 /// QRs on H100 of 16 x 16 60 us, of 128 x 32 189 us (pytorch/pytorch, pull request 173788), on A100
-/// of 2,000 columns 6.3 ms, 0.6 of this (ml-explore/mlx, pull request 975). rocSOLVER: 918 ms for
+/// of 2,000 columns 6.3 ms, 0.54 of this (ml-explore/mlx, pull request 975). rocSOLVER: 918 ms for
 /// QRs of 62 of 768 and one of 1,024 columns on MI300X (tasmaikeni13/RFS, logs of SOAP, 2026), its
 /// eigenvalues taken to be as fast.
 constexpr double kColumn = 3.5e-6;
@@ -327,9 +327,9 @@ core::BytesPerSecond fetch_rate(const GpuSpec& gpu) {
   return core::BytesPerSecond(kFetchRate * gpu.streaming_multiprocessors);
 }
 
-/// Source: of the lanes CUDA C++ Programming Guide, arithmetic instructions; AMD's data sheets of
-/// CDNA 2 to 4, peaks of fp32 by matrix units. No clock of a data sheet is below 1 GHz.
 double multiprocessor_cycles(const GpuSpec& gpu) {
+  // Source: CUDA C++ Programming Guide, arithmetic instructions; AMD's data sheets of CDNA 2 to 4,
+  // fp32 by matrix units. No clock of a data sheet is below 1 GHz.
   constexpr double kLanes = 128, kOldLanes = 64, kSlowest = 1e9;
   const double operations = 2 * kLanes * gpu.streaming_multiprocessors;
   const double clock = operations > 0 ? gpu.peak.fp32.si() / operations : 0;

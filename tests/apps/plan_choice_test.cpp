@@ -145,7 +145,7 @@ TEST_F(PlanChoice, IsPrintedWhereItIsAskedFor) {
   const Outcome asked = run("plan s.yaml --sensitivity --threads 1" + with_nvlink(900));
   EXPECT_EQ(asked.code, 0) << asked.err;
   EXPECT_THAT(asked.out, HasSubstr("What would change the choice"));
-  EXPECT_THAT(asked.out, HasSubstr("NVLink                above 1.5"));
+  EXPECT_THAT(asked.out, HasSubstr("NVLink                above 1.6"));
   EXPECT_THAT(asked.out, HasSubstr("The choice of plan 1 holds until one input changes so far: "));
   EXPECT_FALSE(planned("s.yaml").contains("choice"));
   EXPECT_FALSE(planned("s.yaml --sensitivity --top 1").contains("choice"));  // one plan

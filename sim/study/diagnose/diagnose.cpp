@@ -130,9 +130,14 @@ class Diagnosis {
     for (Suspect& suspect : out) {
       suspect.probability = std::min(1.0, std::exp(suspect.log_likelihood - all));
     }
-    std::stable_sort(out.begin(), out.end(), [](const Suspect& a, const Suspect& b) {
-      return a.log_likelihood > b.log_likelihood;
-    });
+    // A fault is not named before none at all unless it is likelier by more than rounded figures
+    // and drawn collisions decide.
+    constexpr double kIndistinct = 0.1;
+    const auto rank = [](const Suspect& suspect) {
+      return suspect.log_likelihood + (suspect.best.cause == Cause::none ? kIndistinct : 0);
+    };
+    std::stable_sort(out.begin(), out.end(),
+                     [&](const Suspect& a, const Suspect& b) { return rank(a) > rank(b); });
     return out;
   }
 

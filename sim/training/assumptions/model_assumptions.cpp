@@ -266,7 +266,7 @@ void add_preconditioner(const Scenario& s, std::vector<Assumption>& list) {
                    preconditioner.block, preconditioner.batched ? "together" : "one by one",
                    workload::steps_between_decompositions(s.training), decomposition_time(s).si()),
        "every step is the mean: it has a part of the decompositions, which real ones have all at "
-       "once or not at all; their time is known to 40 % where cuSOLVER makes them (measured on "
+       "once or not at all; their time is known to a half where cuSOLVER makes them (measured on "
        "H100) and to a factor of three on others, and the interval is wider by their share; "
        "products in fp32, as PyTorch's are unless told otherwise"});
 }

@@ -277,12 +277,8 @@ class Liveness {
   double host_ = 0, host_peak_ = 0;  ///< activations in host memory
 };
 
-/// Narrow copies of the layers' weights for the forward and, transposed, for the backward products;
-/// less the 16-bit ones where the software holds none. With other scales than delayed they are made
-/// in every pass (Linear::casts_weights) and do not stay, but where they are the weights
-/// themselves: without them the peaks of 8-bit steps of
-/// 1.2, 1.7 and 3.2 billion weights are 0 to 6 % too high instead of 9 to 13
-/// (calibrate/validate/h100-sxm).
+/// Narrow copies of the layers' weights, also transposed for the backward products, less the 16-bit
+/// ones where the software holds none. With other scales than delayed none stays (casts_weights).
 double narrow_copies(const ModelSpec& model,
                      const TrainingSpec& training,
                      const ParallelismSpec& parallelism,
