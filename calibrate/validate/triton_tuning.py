@@ -1,5 +1,5 @@
 """Shorter tuning of kernels written in Triton: a linear-attention layer has a dozen, each with up
-to thirty configurations to compile and to time, which takes longer than GPUs are lent.
+to thirty configurations to compile and to time, which takes minutes of a GPU.
 
     python calibrate/validate/triton_tuning.py 3/6
 
