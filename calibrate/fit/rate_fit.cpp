@@ -50,7 +50,7 @@ bool newest_attention(const Sample& s, const char* op) {
 }
 
 /// Reads and writes whole arrays, one element beside the other. Norms, rotary embedding, the loss
-/// and casts are slower by paces of their own (sim/workload/elementwise).
+/// and casts take instructions beside the bandwidth (sim/workload/elementwise).
 bool streams(const Sample& s) {
   const auto begins = [&](std::string_view word) { return s.op.rfind(word, 0) == 0; };
   return s.kind == SampleKind::memory && s.bytes >= kStreamingBytes &&

@@ -95,7 +95,8 @@ def test_device_names_lead_to_the_catalogue():
 
 
 def test_table_has_errors_and_goals():
-    measured = compare.Measured("a", 0.100, 0.001, 10 * 2**30, 11 * 2**30)
+    # 10 GiB of its own, 1 GiB of an earlier case.
+    measured = compare.Measured("a", 0.100, 0.001, 11 * 2**30, 12 * 2**30, held_bytes=2**30)
     other = compare.Measured("b", 0.200, 0.002, 20 * 2**30, 21 * 2**30)
     rows = [
         compare.Row(measured, {"catalogue": compare.Predicted(0.104, 10.2 * 2**30)}),
