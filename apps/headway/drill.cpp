@@ -71,7 +71,7 @@ void add_options(CLI::App& app, DrillArguments& given) {
            "json");
   app.add_option("SCENARIO", given.scenario, "Scenario file (YAML)")->required()->option_text(" ");
   app.add_option("--fault", given.fault,
-                 "KIND[@WHERE][,key=value]; WHERE is nodeN, nodeN/gpuM, leafN, rackN")
+                 "KIND[@WHERE][,key=value]; WHERE is nodeN, nodeN/gpuM, leafN, rackN, siteN")
       ->required()
       ->option_text("FAULT");
   app.add_option("--monitor", given.monitors, "A watcher: its time, on or off; may be repeated")

@@ -1,6 +1,7 @@
 // headway explain: what a key of a scenario, or a figure of a result, means.
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <fmt/format.h>
 #include <sstream>
 #include <string>
@@ -58,6 +59,11 @@ std::string kind_of(const SpecType& type) {
   return "";
 }
 
+/// What there is beyond a list, an optional or an auto.
+const SpecType& innermost(const SpecType& type) {
+  return type.element == nullptr ? type : innermost(*type.element);
+}
+
 /// What is taken where the key is left out; empty where that cannot be said in a word.
 std::string default_of(const config::KeyPath& key) {
   if (key.field->required) {
@@ -67,15 +73,12 @@ std::string default_of(const config::KeyPath& key) {
     return "";
   }
   for (const config::KeyPath& parent : config::scenario_keys()) {
-    const SpecType* type = parent.field->type;
-    while (type->element != nullptr) {
-      type = type->element;
-    }
+    const SpecType& type = innermost(*parent.field->type);
     const std::size_t dot = key.path.rfind('.');
     const std::string above = dot == std::string::npos ? "" : key.path.substr(0, dot);
     const bool is_parent = above == parent.path || above == parent.path + "[]";
-    if (is_parent && type->defaults != nullptr) {
-      const auto tree = config::to_tree(*key.field->type, key.field->in(type->defaults), {});
+    if (is_parent && type.defaults != nullptr) {
+      const auto tree = config::to_tree(*key.field->type, key.field->in(type.defaults), {});
       return tree.is_scalar() ? tree.text : "";
     }
   }
@@ -123,12 +126,9 @@ std::string explain_base(const std::string& text) {
   const std::string key = text.substr(dot + 1);  // npos + 1: all of it
   std::string out;
   for (const auto& part : config::scenario_keys()) {
-    const SpecType* type = part.field->type;
-    while (type->element != nullptr) {
-      type = type->element;
-    }
-    const bool has_key = (key == "use" && !type->catalogue.empty()) ||
-                         (key == "huggingface" && type->catalogue == "models");
+    const SpecType& type = innermost(*part.field->type);
+    const bool has_key = (key == "use" && !type.catalogue.empty()) ||
+                         (key == "huggingface" && type.catalogue == "models");
     if (!has_key || (dot != std::string::npos && part.path != text.substr(0, dot))) {
       continue;
     }
@@ -137,15 +137,76 @@ std::string explain_base(const std::string& text) {
                                     : "The model, read from a configuration of Hugging Face.",
                        key == "use" ? fmt::format("a name of 'headway catalog list {}', or a file "
                                                   "of your own",
-                                                  type->catalogue)
+                                                  type.catalogue)
                                     : "a config.json");
     out += fmt::format("  As an option: --set '{}.{}=...'\n", part.path, key);
   }
   return out;
 }
 
+/// Up to the first full stop, or a semicolon outside brackets.
+std::string_view first_sentence(std::string_view text) {
+  int open = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    open += text[i] == '(' ? 1 : text[i] == ')' ? -1 : 0;
+    const bool ends = text[i] == '.' || text[i] == ';';
+    if (ends && open == 0 && (i + 1 == text.size() || text[i + 1] == ' ')) {
+      return text.substr(0, i);
+    }
+  }
+  return text;
+}
+
+/// What each key of a mapping means, in a line; empty for a value.
+std::string keys_below(const config::KeyPath& parent) {
+  if (innermost(*parent.field->type).shape != Shape::record) {
+    return "";
+  }
+  const std::string above = parent.path + ".";
+  std::string out;
+  for (const auto& key : config::scenario_keys()) {
+    const bool below =
+        key.path.starts_with(above) && key.path.find('.', above.size()) == std::string::npos;
+    if (below) {
+      out += fmt::format("    {}{}: {}\n", key.path.substr(above.size()),
+                         key.field->required ? " (must be written)" : "",
+                         first_sentence(key.field->description));
+    }
+  }
+  return out.empty() ? "" : "  Its keys, each explained by its path:\n" + out;
+}
+
+std::string lower_case(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return text;
+}
+
+/// Figures of results that are called so, as screens print them ("ETTR") or as a path that ends in
+/// a part of a distribution ("campaign.wall_days.p50").
+std::string explain_figures(const std::string& text) {
+  std::string name = lower_case(text);
+  for (const std::string_view part : {".p5", ".p50", ".p95", ".mean"}) {
+    if (name.ends_with(part)) {
+      name.erase(name.size() - part.size());
+    }
+  }
+  std::string out;
+  for (const auto& section : report::definitions()) {
+    for (const auto& d : section.definitions) {
+      if (d.figure == name || d.figure.ends_with("." + name)) {
+        out += fmt::format("{}{}\n  A figure of {}: {}.\n", d.figure,
+                           d.unit.empty() ? "" : fmt::format(" [{}]", d.unit), section.title,
+                           d.meaning);
+      }
+    }
+  }
+  return out;
+}
+
 std::string answer(const std::string& text) {
-  std::string out = explain_base(text);
+  const bool word = text.find_first_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ") != std::string::npos;
+  std::string out = (word ? explain_figures(text) : "") + explain_base(text);
   for (const auto& key : config::find_keys(text)) {
     const auto& field = *key.field;
     out += fmt::format("{}\n  {}\n  What to write: {}.\n", key.path, field.description,
@@ -156,30 +217,19 @@ std::string answer(const std::string& text) {
     if (const std::string value = default_of(key); !value.empty()) {
       out += fmt::format("  Default: {}\n", value);
     }
+    out += keys_below(key);
     out += fmt::format("  Used by: {}.\n", reader_of(key.path));
     out += fmt::format("  Part of: {}. As an option: --set '{}=...'\n", key.record, key.path);
   }
-  for (const auto& section : report::definitions()) {
-    for (const auto& d : section.definitions) {
-      if (d.figure == text || d.figure.ends_with("." + text)) {
-        out += fmt::format("{}{}\n  A figure of {}: {}.\n", d.figure,
-                           d.unit.empty() ? "" : fmt::format(" [{}]", d.unit), section.title,
-                           d.meaning);
-      }
-    }
-  }
-  return out;
+  return out + (word ? "" : explain_figures(text));
 }
 
 /// Keys that may be given this word, as `zero1`; empty if none may.
 std::string keys_with_word(const std::string& text) {
   std::vector<std::string> keys;
   for (const auto& key : config::scenario_keys()) {
-    const SpecType* type = key.field->type;
-    while (type->element != nullptr) {
-      type = type->element;
-    }
-    if (std::find(type->words.begin(), type->words.end(), text) != type->words.end()) {
+    const SpecType& type = innermost(*key.field->type);
+    if (std::find(type.words.begin(), type.words.end(), text) != type.words.end()) {
       keys.push_back(key.path);
     }
   }
@@ -240,7 +290,7 @@ int run_explain(int argc, char** argv) {
   std::string shown;
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
-    const std::string indent = line.starts_with("  ") ? "  " : "";
+    const std::string indent(line.find_first_not_of(' '), ' ');
     shown += report::paragraph(line.substr(indent.size()), page.width, indent);
   }
   deliver(options, shown);

@@ -14,6 +14,7 @@
 #include "sim/import/network/nccl_topology.h"
 #include "sim/import/network/nvidia_smi_topology.h"
 #include "sim/import/network/slurm_topology.h"
+#include "sim/training/price_warning.h"
 
 #include "apps/headway/input.h"
 #include "apps/headway/launch/import_launch.h"
@@ -131,6 +132,18 @@ std::string failures_text(const ImportArguments& given,
          config::write_failures(table);
 }
 
+/// What a price calls the GPU that the file calls so; empty where no GPU of the catalogue is.
+std::string priced_gpu(const std::string& accelerator) {
+  std::string words = import::gpu_words(accelerator);
+  for (const auto& entry : config::list_entries("gpus", config_roots())) {
+    const auto gpu = config::load_entry<gpu::GpuSpec>(entry.path, {config_roots(), {}}).spec;
+    if (training::is_named(gpu, words)) {
+      return words;
+    }
+  }
+  return "";
+}
+
 /// The price of a GPU in a server; what else a price has is not in the file, and is said.
 std::string prices_text(const ImportArguments& given,
                         const CommonOptions& options,
@@ -145,8 +158,17 @@ std::string prices_text(const ImportArguments& given,
           ? core::visible(fmt::format("{}{}, {}", offer.accelerator,
                                       given.offer.spot ? " spot" : " on demand", offer.region))
           : core::visible(given.name);
-  warn(options, {"storage, and electricity beside the price, are not in such a file: add 'storage' "
-                 "and, for energy and CO2, 'pue' and 'carbon_kg_per_kwh'"});
+  prices.gpu = priced_gpu(offer.accelerator);
+  std::vector<std::string> warnings{
+      "storage, and electricity beside the price, are not in such a file: add 'storage' and, for "
+      "energy and CO2, 'pue' and 'carbon_kg_per_kwh'"};
+  if (prices.gpu.empty()) {
+    warnings.push_back(fmt::format(
+        "no GPU of the catalogue is called '{}': add 'gpu', the words of its name there, and a run "
+        "that bills another with this price is warned",
+        core::visible(offer.accelerator)));
+  }
+  warn(options, warnings);
   return heading(given,
                  core::visible(fmt::format("line {}, {} of {} {} in {}", offer.line, offer.instance,
                                            offer.accelerators, offer.accelerator, offer.region))) +

@@ -10,7 +10,7 @@ import contextlib
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, wait
-from typing import TypeVar
+from typing import NoReturn, TypeVar
 
 from headway import _core
 
@@ -47,13 +47,18 @@ def listener(progress: Progress) -> Iterator[Listener | None]:
         return
     from tqdm.auto import tqdm
 
-    with tqdm(total=None) as bar:
+    with contextlib.ExitStack() as bars:
+        bar: tqdm[NoReturn] | None = None
         shown = ""
 
         def show(phase: str, done: int, total: int) -> None:
-            nonlocal shown
-            if phase != shown or total != (bar.total or 0) or done < bar.n:
-                bar.reset(total=total or None)
+            nonlocal bar, shown
+            if total == 0:  # not counted yet: nothing to draw
+                return
+            if bar is None:
+                bar = bars.enter_context(tqdm(total=total))
+            if phase != shown or total != bar.total or done < bar.n:
+                bar.reset(total=total)
                 bar.set_description(phase, refresh=False)
                 shown = phase
             bar.update(done - bar.n)

@@ -1164,6 +1164,27 @@ class FrozenSpec:
 
 
 @dataclass(frozen=True, kw_only=True)
+class SixteenBitLayersSpec:
+    """Layers at both ends whose products have 16-bit operands beside a narrow
+    'training.precision'; absent: none.
+
+    Attributes
+    ----------
+    first
+        Layers from the first on. (default 1)
+    last
+        Layers up to the last. (default 1)
+    use, source
+        As described at the top of this module.
+    """
+
+    first: int = NOT_GIVEN
+    last: int = NOT_GIVEN
+    use: str | None = None
+    source: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class VisionSpec:
     """An encoder of images; its tokens are among those of a sequence. Absent: text alone.
 
@@ -1332,6 +1353,9 @@ class ModelSpec:
     frozen
         Parts that are not trained; beside 'adapters': layers at the front without them.
         (optional)
+    sixteen_bit_layers
+        Layers at both ends whose products have 16-bit operands beside a narrow
+        'training.precision'; absent: none. (optional)
     vision
         An encoder of images; its tokens are among those of a sequence. Absent: text alone.
         (optional)
@@ -1374,6 +1398,7 @@ class ModelSpec:
     multi_token_prediction: int = NOT_GIVEN
     adapters: AdaptersSpec | None = None
     frozen: FrozenSpec | None = None
+    sixteen_bit_layers: SixteenBitLayersSpec | None = None
     vision: VisionSpec | None = None
     huggingface: str | None = None
     use: str | None = None

@@ -140,7 +140,7 @@ void append_layers(const Probe& probe,
 bool layers_alike(const workload::ModelSpec& model) {
   return !model.moe && model.window == 0 && model.layer_pattern.empty() &&
          model.multi_token_prediction == 0 && !(model.frozen && model.frozen->layers > 0) &&
-         !(model.sparse && model.sparse->period > 1);
+         !model.sixteen_bit_layers && !(model.sparse && model.sparse->period > 1);
 }
 
 }  // namespace headway::analytic

@@ -195,6 +195,14 @@ std::string with_units(std::string_view number, double value, const Naming& nami
   return fmt::format("write '{} {}' or '{} {}'", number, naming.units[0], number, naming.units[1]);
 }
 
+/// In 15 digits: what a unit made 3.6875000000000004 of was 3.6875.
+double without_last_digits(double value) {
+  const std::string text = fmt::format("{:.15g}", value);
+  double out = value;
+  std::from_chars(text.data(), text.data() + text.size(), out);
+  return out;
+}
+
 std::string unknown_unit(std::string_view text, std::string_view unit, const Naming& naming) {
   // Capital and small b differ by a factor of eight, so the mixed spelling is not guessed at.
   if (naming.dimension == kBandwidth && unit.size() == 4 && unit.substr(1) == "b/s") {
@@ -351,17 +359,20 @@ std::string write_quantity(double si, Dimension dimension) {
     if (!unit) {
       continue;
     }
-    std::string number = write_number(si * unit->denominator / unit->numerator);
-    if (number.ends_with(".0")) {
-      number.resize(number.size() - 2);
-    }
-    if (!best.empty() && number.size() + 1 + text.size() >= best.size()) {
-      continue;
-    }
-    const std::string candidate = fmt::format("{} {}", number, text);
-    std::string why;
-    if (parse_quantity(candidate, dimension, why) == si) {
-      best = candidate;
+    const double value = si * unit->denominator / unit->numerator;
+    for (const double shown : {without_last_digits(value), value}) {
+      std::string number = write_number(shown);
+      if (number.ends_with(".0")) {
+        number.resize(number.size() - 2);
+      }
+      if (!best.empty() && number.size() + 1 + text.size() >= best.size()) {
+        continue;
+      }
+      const std::string candidate = fmt::format("{} {}", number, text);
+      std::string why;
+      if (parse_quantity(candidate, dimension, why) == si) {
+        best = candidate;
+      }
     }
   }
   HEADWAY_CHECK(!best.empty(), "no unit writes {} exactly", si);

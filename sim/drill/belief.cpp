@@ -63,6 +63,9 @@ std::vector<Signature> signatures_of(const DrillSetup& given, const SlowdownOf& 
   setup.horizon = 1_days;  // however short the drill, an engineer knows more
   std::vector<Signature> signatures;
   for (const auto& [kind, word] : enum_words(FaultKind{})) {
+    if (is_of_ways(kind) && setup.sites == 1) {
+      continue;
+    }
     Fault plain;
     plain.kind = kind;
     const Fault fault = with_defaults(plain, setup);

@@ -48,6 +48,10 @@ const std::array<UsualRate, kFaultKinds>& usual_rates() {
       {K::wrong_checkpoint, 1 / (12 * kMonth), Per::job, "assumed: one a year"},
       {K::host_dead, of_nodes(43), Per::node, kLlama},
       {K::software_crash, of_nodes(56), Per::node, kLlama},
+      {K::site_cut, 1 / (180 * kDay), Per::site,
+       "assumed: two a year and site, half a day each; links of a wide-area network were down 1.2 "
+       "to 2.7 days a year (Turner et al., SIGCOMM 2010)"},
+      {K::site_slow, 1 / (90 * kDay), Per::site, "assumed: one of two fibres, each twice a year"},
   }};
   return table;
 }
@@ -101,6 +105,8 @@ std::vector<core::ModelConstant> model_constants() {
       assumed("drill.space_repair", kSpaceRepair, "s", "assumed: old files are deleted"),
       assumed("drill.leaf_repair", kLeafRepair, "s", "assumed: a switch is exchanged"),
       assumed("drill.rack_repair", kRackRepair, "s", "assumed: power is back"),
+      assumed("drill.usual_way", kUsualWay, "", "assumed: one of two fibres"),
+      assumed("drill.way_repair", kWayRepair, "s", "assumed: a fibre is spliced in half a day"),
       assumed("drill.outage", kOutage, "s", "assumed: below the transport's patience"),
       assumed("drill.outage_every", kOutageEvery, "s", "assumed"),
       assumed("drill.corruption_shows", kCorruptionShows, "s", "assumed"),

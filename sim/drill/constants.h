@@ -36,17 +36,19 @@ inline constexpr double kStorageRepair = 7200;     ///< [s]
 inline constexpr double kSpaceRepair = 600;        ///< [s]
 inline constexpr double kLeafRepair = 7200;        ///< [s]
 inline constexpr double kRackRepair = 3600;        ///< [s]
+inline constexpr double kUsualWay = 0.5;           ///< of its rate that a bad way keeps
+inline constexpr double kWayRepair = 43200;        ///< [s]
 inline constexpr double kOutage = 3;               ///< of an optic [s]
 inline constexpr double kOutageEvery = 60;         ///< [s]
 inline constexpr double kCorruptionShows = 21600;  ///< until the loss shows bad numbers [s]
 inline constexpr std::int64_t kStaleSaves = 10;    ///< saves that the wrong checkpoint is old
 
 /// What a rate is counted over.
-enum class Per : std::uint8_t { gpu, node, leaf, rack, job };
+enum class Per : std::uint8_t { gpu, node, leaf, rack, site, job };
 constexpr auto enum_words(Per) {
   using E = core::EnumWord<Per>;
-  return std::array{E{Per::gpu, "GPU"}, E{Per::node, "node"}, E{Per::leaf, "leaf"},
-                    E{Per::rack, "rack"}, E{Per::job, "job"}};
+  return std::array{E{Per::gpu, "GPU"},   E{Per::node, "node"}, E{Per::leaf, "leaf"},
+                    E{Per::rack, "rack"}, E{Per::site, "site"}, E{Per::job, "job"}};
 }
 
 /// How often a kind of fault strikes one part, where the failure table does not list it.

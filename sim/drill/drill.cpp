@@ -9,6 +9,8 @@
 #include "sim/core/error.h"
 #include "sim/drill/constants.h"
 #include "sim/training/degraded/degraded_step.h"
+#include "sim/training/sites/slow_ways.h"
+#include "sim/training/step/step.h"
 
 namespace headway::drill {
 
@@ -31,7 +33,19 @@ class Slowdowns {
   }
 
  private:
+  /// The same step with slower ways; what waits beside its flows is part of both.
+  [[nodiscard]] double with_slow_ways(double keeps) const {
+    const training::StepOptions options{.trace = false, .hash_draws = 0};
+    const auto slow =
+        training::check(training::with_slow_ways(checked_.scenario(), keeps), checked_.marks());
+    return std::max(1.0, training::simulate_step(slow, options).time /
+                             training::simulate_step(checked_, options).time);
+  }
+
   double simulate(const training::Degradation& part) {
+    if (part.kind == training::Degradation::Kind::ways) {
+      return with_slow_ways(part.keeps);
+    }
     if (!prepared_) {
       prepared_.emplace(training::prepare_step(checked_));
     }
@@ -47,9 +61,32 @@ class Slowdowns {
   std::map<std::tuple<std::uint32_t, training::Degradation::Kind, double>, double> known_;
 };
 
-/// A leaf or a rack stands for its first node.
+/// A way is a site's, and a site's number, or that of one of its nodes, says which.
+void place_way(const DrillSetup& setup, Fault& fault) {
+  if (setup.sites == 1) {
+    throw core::Error(
+        fmt::format("--fault: {} needs several sites, and the job is on one; write "
+                    "cluster.sites, or try nic-down or leaf-down",
+                    core::to_word(fault.kind)));
+  }
+  const std::int64_t of_site = setup.nodes / setup.sites;
+  if (!fault.site && (fault.node < 0 || fault.node >= setup.nodes)) {
+    return;  // check_place says so
+  }
+  fault.site = fault.site.value_or(fault.node / of_site);
+  if (*fault.site >= setup.sites) {
+    throw core::Error(fmt::format("--fault: there is no site {}; the job has sites 0 to {}",
+                                  *fault.site, setup.sites - 1));
+  }
+  fault.node = *fault.site * of_site;
+}
+
+/// A leaf, a rack or a site stands for its first node.
 Fault placed(const Fault& given, const DrillSetup& setup) {
   Fault fault = given;
+  if (is_of_ways(fault.kind)) {
+    place_way(setup, fault);
+  }
   if (fault.rack) {
     const std::int64_t racks = (setup.nodes + setup.nodes_per_rack - 1) / setup.nodes_per_rack;
     if (*fault.rack >= racks) {
@@ -317,6 +354,17 @@ DrillResult drill(const training::CheckedScenario& checked,
                      "a drill knows no replicas that go on with a part missing (broken_replica: "
                      "reroutes, narrows); write 'broken_replica: leaves', or ask 'headway run' "
                      "for weeks of it");
+  }
+  if (is_of_ways(given.kind) && checked.scenario().training.local_steps) {
+    training::refuse(checked, "training.local_steps",
+                     "a drill knows no sites that train apart and miss an exchange; leave "
+                     "'local_steps' out, or ask 'headway run' for weeks of it (effects cut_site "
+                     "and slow_site of run.failures)");
+  }
+  if (given.kind == FaultKind::site_cut && elastic) {
+    training::refuse(checked, "run.recovery.elastic",
+                     "a drill knows no elastic job that goes on without a site; leave 'elastic' "
+                     "out, or ask 'headway run' for weeks of it (effect cut_site of run.failures)");
   }
   Slowdowns known(checked, options);
   const SlowdownOf slowdown = std::ref(known);

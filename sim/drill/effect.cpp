@@ -101,6 +101,21 @@ Effect dark_rack(int nodes) {
   return e;
 }
 
+/// No byte comes from the nodes of the site, and none of them is lost.
+Effect cut_off() {
+  return broken(Blow::silence, 0, {Symptom::way_dark, Symptom::flows_stalled},
+                Breaks::communicators);
+}
+
+/// The ring between sites goes at the pace of its slowest way.
+Effect slow_way(const Fault& fault, const SlowdownOf& slowdown) {
+  Effect e;
+  e.slowdown = slowdown({training::Degradation::Kind::ways, *fault.factor, core::Rank(0)});
+  e.at_once = {Symptom::way_slow};
+  e.when_slow = Symptom::rank_late;
+  return e;
+}
+
 Effect of_state(const Fault& fault) {
   Effect e;
   switch (fault.kind) {
@@ -158,6 +173,10 @@ Effect raw_effect(const Fault& fault, const DrillSetup& setup, const SlowdownOf&
       return drive(*fault.rate, Symptom::drive_latency);
     case FaultKind::nvme_stalled:
       return drive(core::BytesPerSecond(0), Symptom::drive_silent);
+    case FaultKind::site_cut:
+      return cut_off();
+    case FaultKind::site_slow:
+      return slow_way(fault, slowdown);
     case FaultKind::silent_corruption:
     case FaultKind::loss_spike:
     case FaultKind::wrong_checkpoint:
@@ -196,6 +215,13 @@ Fault with_defaults(const Fault& given, const DrillSetup& setup) {
       break;
     case FaultKind::leaf_down:
       fill(fault.repair, Seconds(kLeafRepair));
+      break;
+    case FaultKind::site_slow:
+      fill(fault.factor, kUsualWay);
+      fill(fault.repair, Seconds(kWayRepair));
+      break;
+    case FaultKind::site_cut:
+      fill(fault.repair, Seconds(kWayRepair));
       break;
     case FaultKind::rack_power_loss:
       fill(fault.nodes, setup.nodes_per_rack);

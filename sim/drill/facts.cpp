@@ -43,6 +43,10 @@ FaultFacts facts_of(FaultKind kind) {
       return {"host", "", Cure::replace_node, true};
     case FaultKind::software_crash:
       return {"software", "", Cure::restart, false};
+    case FaultKind::site_cut:
+      return {"way between sites", "lasts repair", Cure::mend_way, false};
+    case FaultKind::site_slow:
+      return {"way between sites", "factor lasts repair", Cure::mend_way, false};
   }
   HEADWAY_CHECK(false, "fault kind {}", static_cast<int>(kind));
 }
@@ -80,6 +84,10 @@ SymptomFacts facts_of(Symptom symptom) {
       return {L::network, M::link_monitor, false, "flows to the part retransmit, no byte arrives"};
     case Symptom::rail_slow:
       return {L::network, M::link_monitor, false, "flows of one rail run below their rate"};
+    case Symptom::way_dark:
+      return {L::network, M::link_monitor, true, "no byte passes between a site and the others"};
+    case Symptom::way_slow:
+      return {L::network, M::link_monitor, true, "the way of a site carries less than it should"};
     case Symptom::writer_late:
       return {L::storage, M::save_monitor, true, "one writer of the save is far behind the others"};
     case Symptom::writers_slow:

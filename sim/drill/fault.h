@@ -11,8 +11,8 @@
 
 namespace headway::drill {
 
-/// What breaks. The last two are no exercises of their own interest but the commonest rivals of the
-/// others when an engineer asks what it was.
+/// What breaks. A dead host and crashed software are no exercises of their own interest but the
+/// commonest rivals of the others when an engineer asks what it was.
 enum class FaultKind : std::uint8_t {
   gpu_dead,
   hbm_error,
@@ -32,6 +32,8 @@ enum class FaultKind : std::uint8_t {
   wrong_checkpoint,
   host_dead,
   software_crash,
+  site_cut,
+  site_slow,
 };
 constexpr auto enum_words(FaultKind) {
   using K = FaultKind;
@@ -53,7 +55,9 @@ constexpr auto enum_words(FaultKind) {
                     E{K::rack_power_loss, "rack-power-loss"},
                     E{K::wrong_checkpoint, "wrong-checkpoint"},
                     E{K::host_dead, "host-dead"},
-                    E{K::software_crash, "software-crash"}};
+                    E{K::software_crash, "software-crash"},
+                    E{K::site_cut, "site-cut"},
+                    E{K::site_slow, "site-slow"}};
 }
 inline constexpr std::size_t kFaultKinds = enum_words(FaultKind{}).size();
 
@@ -63,7 +67,7 @@ struct Fault {
   FaultKind kind = FaultKind::gpu_dead;
   std::int64_t node = 0;
   int gpu = 0;  ///< its rail is the NIC's
-  std::optional<std::int64_t> leaf, rack;
+  std::optional<std::int64_t> leaf, rack, site;
   std::optional<core::BytesPerSecond> rate;
   std::optional<double> factor;
   std::optional<core::Seconds> lasts, repair, after, down, every;
@@ -77,6 +81,7 @@ struct Fault {
     v.optional("gpu", gpu, "A GPU of the node.", core::non_negative);
     v.optional("leaf", leaf, "A leaf switch, in place of a node.", core::non_negative);
     v.optional("rack", rack, "A rack, in place of a node.", core::non_negative);
+    v.optional("site", site, "A site of several, in place of a node.", core::non_negative);
     v.optional("rate", rate, "bytes/s the drive still writes",
                core::Range{1, 1e15, false, false, "from 1 B/s to 1e6 GB/s"});
     v.optional("factor", factor, "share of its speed that is left",
@@ -102,9 +107,15 @@ enum class Cure : std::uint8_t {
   restart,         ///< nothing is broken: start again
   mend_network,    ///< a switch or a cable, by hands
   mend_storage,    ///< the storage service, by its operators
+  mend_way,        ///< a way between sites, by its carrier
   roll_back,       ///< back to a checkpoint from before
   load_right_one,  ///< start again from the checkpoint that was meant
 };
+
+/// Whether others mend it, and no node has to leave.
+constexpr bool is_mended_elsewhere(Cure cure) {
+  return cure == Cure::mend_storage || cure == Cure::mend_way;
+}
 
 /// What is known of a kind of fault before anything is simulated.
 struct FaultFacts {
@@ -112,8 +123,13 @@ struct FaultFacts {
   std::string_view parameters;  ///< keys that this kind takes, with blanks between
   Cure cure = Cure::replace_node;
   bool of_one_node = true;  ///< draining the right node ends it, whatever part was blamed
-  bool has_place = true;    ///< it is at a node, or at the leaf or rack of one
+  bool has_place = true;    ///< it is at a node, or at the leaf, rack or site of one
 };
 FaultFacts facts_of(FaultKind kind);
+
+/// Whether it is of the way between a site and the others: a job on one site knows none.
+constexpr bool is_of_ways(FaultKind kind) {
+  return kind == FaultKind::site_cut || kind == FaultKind::site_slow;
+}
 
 }  // namespace headway::drill

@@ -234,6 +234,10 @@ void DrillProcess::heal(Context& c) {
   slow_ = 1;
   trace_.cured = c.now();
   note(c, Moment::healed, "the part recovers by itself");
+  if (mode_ == Mode::down && phase_ == Account::cut_off) {  // nothing is left to wait for
+    ++mending_;
+    return begin_stages(c);
+  }
   const bool goes_on = mode_ == Mode::stuck && !dead_ && in_.effect.blow == Blow::silence;
   if (mode_ == Mode::running || goes_on) {
     run(c);

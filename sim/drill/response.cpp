@@ -131,7 +131,7 @@ bool DrillProcess::cures(FaultKind blamed) const {
   const bool node_goes = is.of_one_node && said.of_one_node && localised();
   const bool rolled_back = fault == FaultKind::loss_spike && blamed == FaultKind::silent_corruption;
   return is.cure == Cure::restart || same_part || node_goes || rolled_back ||
-         (is.cure == Cure::mend_storage && said.cure == Cure::mend_storage);
+         (is_mended_elsewhere(is.cure) && is.cure == said.cure);
 }
 
 std::vector<Suspect> DrillProcess::suspects(Tick now) const {
@@ -217,8 +217,10 @@ void DrillProcess::on_diagnosed(Context& c) {
     tolerated_ = active_;
     return;
   }
-  if (facts_of(response.blamed).cure == Cure::mend_storage) {
-    note(c, Moment::recovery, "the operators of the storage are called; the job runs on");
+  if (const Cure by = facts_of(response.blamed).cure; is_mended_elsewhere(by)) {
+    note(c, Moment::recovery,
+         fmt::format("the {} called; the job runs on",
+                     by == Cure::mend_way ? "carrier is" : "operators of the storage are"));
     waiting_ = true;
     return wait_for_mending(c);
   }
@@ -276,6 +278,10 @@ void DrillProcess::on_mended(Context& c, const core::Event& e) {
   responding_ = false;
   if (response.right) {
     trace_.running_again = c.now();
+    if (slow_ > 1) {  // steps are as long as before
+      slow_ = 1;
+      run(c);
+    }
     return;
   }
   rule_out(response.blamed, false);

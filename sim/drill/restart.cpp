@@ -88,9 +88,13 @@ void DrillProcess::stop(Context& c) {
   dead_ = true;
   const Response response = trace_.responses.back();
   go_back(c, response);
-  if (facts_of(response.blamed).cure == Cure::mend_storage && !response.suspects.empty()) {
-    phase_ = Account::wait;
-    note(c, Moment::recovery, "waiting for the operators of the storage");
+  const Cure cured_by = facts_of(response.blamed).cure;
+  if (is_mended_elsewhere(cured_by) && !response.suspects.empty()) {
+    const bool way = cured_by == Cure::mend_way;
+    phase_ = way ? Account::cut_off : Account::wait;
+    note(
+        c, Moment::recovery,
+        way ? "waiting for the way between the sites" : "waiting for the operators of the storage");
     return wait_for_mending(c);
   }
   if (response.right && !(in_.effect.stale_restart && !stale_loaded_)) {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
 
 #include "sim/campaign/job/job_places.h"
 #include "sim/campaign/resolve/resolve.h"
@@ -21,9 +20,8 @@ using failures::ComponentClass;
 
 namespace {
 
-/// The kind of fault that a class of the failure table shows as; none for a way between sites,
-/// which no drill breaks.
-std::optional<FaultKind> kind_of(ComponentClass component) {
+/// The kind of fault that a class of the failure table shows as.
+FaultKind kind_of(ComponentClass component, failures::Effect effect) {
   switch (component) {
     case ComponentClass::gpu:
     case ComponentClass::nvlink:
@@ -57,9 +55,9 @@ std::optional<FaultKind> kind_of(ComponentClass component) {
     case ComponentClass::maintenance:
       return FaultKind::host_dead;
     case ComponentClass::wide_area:
-      return std::nullopt;
+      return effect == failures::Effect::cut_site ? FaultKind::site_cut : FaultKind::site_slow;
   }
-  return std::nullopt;
+  return FaultKind::hang;
 }
 
 /// Parts of the job that a usual rate counts.
@@ -73,6 +71,8 @@ double parts(Per per, const DrillSetup& setup) {
       return static_cast<double>(setup.leaves);
     case Per::rack:
       return static_cast<double>(setup.nodes) / setup.nodes_per_rack;
+    case Per::site:
+      return setup.sites > 1 ? static_cast<double>(setup.sites) : 0;
     case Per::job:
       return 1;
   }
@@ -82,12 +82,11 @@ double parts(Per per, const DrillSetup& setup) {
 void set_rates(const training::CheckedScenario& checked, DrillSetup& setup) {
   const auto& failures = checked.scenario().run.failures;
   if (failures) {
-    for (const auto& hazard : failures::hazards_of(*failures, {checked.gpus(), setup.nodes})) {
-      if (const auto kind = kind_of(hazard.component)) {
-        const auto k = static_cast<std::size_t>(*kind);
-        setup.rate[k] += hazard.rate.si();
-        setup.rate_source[k] = "the scenario's failure table";
-      }
+    const failures::Fleet fleet{checked.gpus(), setup.nodes, setup.sites};
+    for (const auto& hazard : failures::hazards_of(*failures, fleet)) {
+      const auto k = static_cast<std::size_t>(kind_of(hazard.component, hazard.effect));
+      setup.rate[k] += hazard.rate.si();
+      setup.rate_source[k] = "the scenario's failure table";
     }
   }
   for (const auto& usual : usual_rates()) {
@@ -194,6 +193,7 @@ std::int64_t evicted_nodes(const JobModel& job) {
 void set_machine(const training::Scenario& scenario, DrillSetup& setup) {
   setup.nodes = scenario.cluster.nodes;
   setup.spares = training::spare_nodes(scenario);
+  setup.sites = scenario.cluster.sites ? scenario.cluster.sites->count : 1;
   const network::Fabric fabric = training::build_fabric(scenario.cluster);
   const network::FabricShape& shape = fabric.shape();
   setup.leaves = std::max<std::int64_t>(1, shape.leaves);

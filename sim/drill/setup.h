@@ -60,6 +60,7 @@ struct DrillSetup {
   int nodes_per_leaf = 1;     ///< that lose at least a NIC with one leaf
   int nodes_per_rack = 2;
   std::int64_t leaves = 1;
+  std::int64_t sites = 1;                ///< equally many nodes on each, in their order
   std::vector<LeafPlace> first_of_leaf;  ///< empty: leaves have no numbers
   core::Seconds step;                    ///< healthy
   DrillSaves saves;

@@ -20,6 +20,7 @@ struct Entry {
   bool too_large = false;  ///< its step cannot be simulated
   training::StepResult step;
   double operations = 0;  ///< of its simulation, about
+  bool outside = false;   ///< the scenario's own layout, with a value that `search` does not list
 };
 
 /// With the bound that follows from the estimate.

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "sim/core/text.h"
+#include "sim/plan/keep_limits.h"
 #include "sim/training/power/machine_power.h"
 #include "sim/training/power/power_fit.h"
 
@@ -65,11 +66,13 @@ Plan make_plan(const Entry& entry) {
   plan.setting = make_setting(s);
   plan.gpus = std::int64_t{s.cluster.nodes} * s.cluster.node.gpus;
   plan.spares = s.cluster.spares;
+  plan.racks = racks_of(s);
   plan.power = building_power(s);
   plan.layout = resolved(entry.layout);
   plan.micro_batches = entry.layout.micro_batches();
   plan.estimate = entry.estimate;
   plan.step = entry.step;
+  plan.outside = entry.outside;
   return plan;
 }
 
@@ -94,6 +97,7 @@ void add_campaign(const training::Scenario& setting,
   const auto advised = run(setting, true).result.advice.spares;
   with_spares.cluster.spares = static_cast<int>(advised.value_or(0));  // nothing fails: none
   plan.spares = with_spares.cluster.spares;
+  plan.racks = racks_of(with_spares);
   plan.power = building_power(with_spares);
   plan.campaign = run(with_spares, false);
 }

@@ -49,17 +49,37 @@ std::optional<double> run_steps(const training::Scenario& s) {
   return std::nullopt;
 }
 
-/// Racks of the job's nodes and of the spares that stand anywhere; those of the racks are in them.
-std::int64_t racks_of(const training::Scenario& s) {
-  const std::int64_t each = s.run.recovery.rack_nodes;
-  return (s.cluster.nodes + each - 1) / each + (s.cluster.spares + each - 1) / each;
-}
+constexpr double kMega = 1e6;  // Source: the prefix
 
 double beyond(std::int64_t value, std::int64_t limit) {
   return static_cast<double>(value) / static_cast<double>(limit) - 1;
 }
 
+/// Limits of the machine again, now that its spares are known.
+std::vector<MissedLimit> missed_with_spares(const Plan& plan, const Limits& limits) {
+  std::vector<MissedLimit> all;
+  if (limits.racks && plan.racks > *limits.racks) {
+    all.push_back({"racks", "takes more racks than the limit with the spares that its run needs",
+                   beyond(plan.racks, *limits.racks),
+                   fmt::format("{} racks with {} spares, the limit is {}", plan.racks, plan.spares,
+                               *limits.racks)});
+  }
+  if (limits.power && plan.power > *limits.power) {
+    const auto texts = told_apart(plan.power.si() / kMega, limits.power->si() / kMega);
+    all.push_back({"power", "draws more than the limit with the spares that its run needs",
+                   plan.power / *limits.power - 1,
+                   fmt::format("{} MW with {} spares, the limit is {}", texts.first, plan.spares,
+                               texts.second)});
+  }
+  return all;
+}
+
 }  // namespace
+
+std::int64_t racks_of(const training::Scenario& s) {
+  const std::int64_t each = s.run.recovery.rack_nodes;
+  return (s.cluster.nodes + each - 1) / each + (s.cluster.spares + each - 1) / each;
+}
 
 std::optional<MissedLimit> furthest(const std::vector<MissedLimit>& all) {
   if (all.empty()) {
@@ -90,7 +110,6 @@ std::optional<MissedLimit> machine_limit(const training::Scenario& s, const Limi
   const double pue = training::pue_of(s);
   const core::Watts power = training::peak_power(s) * pue;
   if (limits.power && power > *limits.power) {
-    constexpr double kMega = 1e6;  // Source: the prefix
     const auto texts = told_apart(power.si() / kMega, limits.power->si() / kMega);
     return MissedLimit{
         "power",
@@ -138,7 +157,7 @@ std::optional<MissedLimit> missed_limit(const Plan& plan, const Limits& limits) 
   if (!plan.campaign) {
     return std::nullopt;
   }
-  std::vector<MissedLimit> all;
+  std::vector<MissedLimit> all = missed_with_spares(plan, limits);
   const double days = plan.campaign->result.days().p50;
   if (limits.deadline && days * 1_days > *limits.deadline) {
     all.push_back(missed("deadline", "takes longer than the deadline in half of all trials",

@@ -23,6 +23,9 @@ struct MissedLimit {
   std::string text;                    ///< by how much; empty: the reason says it
 };
 
+/// Racks of the job's nodes and of the spares that stand anywhere; those of the racks are in them.
+std::int64_t racks_of(const training::Scenario& s);
+
 /// The limit that is missed by most, with by how much each of `all` is; nothing where none is.
 std::optional<MissedLimit> furthest(const std::vector<MissedLimit>& all);
 
@@ -35,7 +38,8 @@ void drop_beyond_limits(const training::Scenario& s,
                         std::vector<Entry>& entries,
                         Rejections& rejected);
 
-/// Of the limits that the plan's campaign misses the one that it misses by most.
+/// Of the limits that the plan's campaign misses, or its machine with the spares that were chosen,
+/// the one that it misses by most.
 std::optional<MissedLimit> missed_limit(const Plan& plan, const Limits& limits);
 
 /// Limits again, now that the campaign has said what failures and checkpoints add.

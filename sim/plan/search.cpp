@@ -8,6 +8,7 @@
 #include <oneapi/tbb/info.h>
 #include <oneapi/tbb/parallel_for.h>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "sim/analytic/analytic.h"
@@ -67,6 +68,7 @@ void add_own_layout(const training::Scenario& scenario,
     try {
       const auto time = analytic::AnalyticTier(scenario).evaluate(*own).time;
       entries.push_back(make_entry(std::move(*own), time));
+      entries.back().outside = outside(scenario.search, resolved(entries.back().layout));
     } catch (const core::Infeasible&) {
       rejected.add("too large", "the scenario's own layout: its step is too long to be simulated");
     }
@@ -83,6 +85,18 @@ void drop_what_is_too_large(bool fold, std::vector<Entry>& entries, Rejections& 
     rejected.add("too large", kTooLarge);
     return true;
   });
+}
+
+/// Whether of a family another layout than the fastest may be the best by what plans are judged by:
+/// on the same GPUs a shorter step costs less and ends sooner, but it may take more energy, and
+/// more of it may be lost.
+bool weighs_slower(const PlanOptions& options) {
+  const auto weighs = [](Objective objective) {
+    return objective == Objective::energy || objective == Objective::co2 ||
+           objective == Objective::tokens_per_joule || objective == Objective::goodput;
+  };
+  return weighs(options.objective) ||
+         std::any_of(options.beside.begin(), options.beside.end(), weighs);
 }
 
 /// Time of the `keep`-th plan so far, variants not counted unless they are asked for.
@@ -123,7 +137,9 @@ std::vector<Entry> simulate(std::vector<Entry> entries,
   double done = 0;
   std::mutex mutex;
   for (std::size_t begin = 0; begin < entries.size(); begin += kBatch) {
-    const core::Seconds last = last_kept(simulated, options) * kRounding;
+    const core::Seconds last = weighs_slower(options)
+                                   ? core::Seconds(std::numeric_limits<double>::infinity())
+                                   : last_kept(simulated, options) * kRounding;
     if (least_left[begin] > last) {
       rejected.add("slower",
                    "the analytic tier finds it slower than the last plan kept by more than it may "
@@ -204,16 +220,47 @@ std::vector<Entry> checked_entries(const training::Scenario& scenario,
   return entries;
 }
 
-/// Of each family the fastest, with how many others there are, or all.
+/// Of each family the fastest and the best by each objective, with how many others there are.
+/// @param plans  fastest first, all with their campaigns
+std::vector<Plan> best_of_families(std::vector<Plan> plans, const PlanOptions& options) {
+  std::vector<Objective> objectives = options.beside;
+  objectives.push_back(options.objective);
+  std::vector<Plan> kept;
+  while (!plans.empty()) {
+    const ParallelismSpec family = plans.front().layout;
+    const auto others = std::stable_partition(plans.begin(), plans.end(), [&](const Plan& plan) {
+      return same_family(plan.layout, family);
+    });
+    std::set<std::size_t> places{0};
+    for (const Objective objective : objectives) {
+      const auto best = std::min_element(plans.begin(), others, [&](const Plan& a, const Plan& b) {
+        return comes_first(a, b, objective);
+      });
+      places.insert(static_cast<std::size_t>(best - plans.begin()));
+    }
+    for (const std::size_t place : places) {
+      kept.push_back(std::move(plans[place]));
+      kept.back().variants = static_cast<int>(others - plans.begin() - std::ssize(places));
+    }
+    plans.erase(plans.begin(), others);
+  }
+  std::stable_sort(kept.begin(), kept.end(),
+                   [](const Plan& a, const Plan& b) { return a.step.time < b.step.time; });
+  return kept;
+}
+
+/// Of each family the fastest, with how many others there are, or all; where slower ones are
+/// weighed, all until their campaigns are known.
 std::vector<Plan> plans_of(const std::vector<Entry>& simulated, const PlanOptions& options) {
   std::vector<Plan> plans;
   for (const Entry& entry : simulated) {
     const auto same = std::find_if(plans.begin(), plans.end(), [&](const Plan& plan) {
       return same_family(plan.layout, entry.layout.scenario().parallelism);
     });
-    if (!options.variants && same != plans.end()) {
+    const bool all = options.variants || weighs_slower(options);
+    if (!all && same != plans.end()) {
       ++same->variants;
-    } else if (plans.size() < options.keep) {
+    } else if (plans.size() < options.keep || weighs_slower(options)) {
       plans.push_back(make_plan(entry));
     }
   }
@@ -293,6 +340,9 @@ SimulatedSetting search_setting(const training::Scenario& scenario,
     add_campaign(scenario, options, threads, plans[i],
                  [&look](std::size_t, std::size_t) { look(); });
   });
+  if (weighs_slower(options) && !options.variants) {
+    plans = best_of_families(std::move(plans), options);
+  }
   std::ranges::move(simulated_points(simulated, plans, options.limits),
                     std::back_inserter(result.points));
   std::ranges::move(plans, std::back_inserter(result.plans));

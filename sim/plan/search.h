@@ -100,14 +100,16 @@ struct Plan {
   Setting setting;
   std::int64_t gpus = 1;             ///< nodes x GPUs of a node
   int spares = 0;                    ///< nodes; chosen where `search.spares` asks for it
+  std::int64_t racks = 1;            ///< of nodes and spares (`run.recovery.rack_nodes`)
   core::Watts power;                 ///< of GPUs at their limit, hosts and switches, times PUE
   workload::ParallelismSpec layout;  ///< with `data` resolved
   int micro_batches = 1;
   core::Seconds estimate;  ///< of the step, by the analytic tier
   training::StepResult step;
   std::optional<campaign::CampaignOutcome> campaign;  ///< where the scenario has run.until
-  bool pareto = false;  ///< no other is as good in all of the front and better in one
-  int variants = 0;     ///< further layouts of its family that were simulated and are not returned
+  bool pareto = false;   ///< no other is as good in all of the front and better in one
+  bool outside = false;  ///< the scenario's own layout, with a value that `search` does not list
+  int variants = 0;      ///< further layouts of its family that were simulated and are not returned
 };
 
 /// Time of a token: steps of different batches compared.

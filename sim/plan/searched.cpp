@@ -3,6 +3,7 @@
 #include <concepts>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <numeric>
 #include <utility>
 
 #include "sim/plan/space.h"
@@ -220,6 +221,24 @@ class Unused {
 
 }  // namespace
 
+bool outside(const SearchSpec& search, const ParallelismSpec& p) {
+  const auto beyond = [](const auto& listed, const auto& own) {
+    return !listed.empty() && std::find(listed.begin(), listed.end(), own) == listed.end();
+  };
+  const bool staged = p.pipeline > 1;
+  const bool interleaved = p.schedule == workload::ScheduleKind::interleaved;
+  return beyond(search.tensor, p.tensor) || beyond(search.pipeline, p.pipeline) ||
+         beyond(search.context, p.context) || beyond(search.expert, p.expert) ||
+         beyond(search.expert_tensor, p.expert_tensor) ||
+         beyond(search.micro_batch, p.micro_batch) || beyond(search.sharding, p.sharding) ||
+         beyond(search.recompute, p.recompute) || beyond(search.offload, p.offload) ||
+         (staged && beyond(search.schedule, p.schedule)) ||
+         (staged && interleaved && beyond(search.virtual_stages, p.virtual_stages)) ||
+         (p.context > 1 && beyond(search.context_kind, p.context_kind)) ||
+         (p.sharding == workload::Sharding::hsdp &&
+          beyond(search.shard_group_size, p.shard_group_size));
+}
+
 std::vector<SearchedField> unused_values(const training::Scenario& scenario, const Space& space) {
   using A = SearchAxis;
   using P = ParallelismSpec;
@@ -252,10 +271,22 @@ std::vector<SearchedField> unused_values(const training::Scenario& scenario, con
 }
 
 std::string layout_text(const ParallelismSpec& p) {
-  return fmt::format(
-      "tensor {} x context {} x pipeline {} x data {}, micro-batch {}, {}, {}, recompute {}",
-      p.tensor, p.context, p.pipeline, *p.data.value, p.micro_batch, core::to_word(p.schedule),
-      core::to_word(p.sharding), core::to_word(p.recompute));
+  std::string text =
+      fmt::format("tensor {} x context {} x pipeline {} x data {}, micro-batch {}, {}, {}",
+                  p.tensor, p.context, p.pipeline, *p.data.value, p.micro_batch,
+                  core::to_word(p.schedule), core::to_word(p.sharding));
+  text += p.shard_group_size > 0 ? fmt::format(" of {}", p.shard_group_size) : "";
+  text += fmt::format(", recompute {}", core::to_word(p.recompute));
+  if (p.recompute_period > 1) {
+    text += fmt::format(" of {} in {} layers", p.recompute_layers, p.recompute_period);
+  } else if (!p.chunk_recompute.empty()) {
+    text += fmt::format(" of {} layers",
+                        std::accumulate(p.chunk_recompute.begin(), p.chunk_recompute.end(), 0));
+  }
+  if (p.offload != workload::Offload::none) {
+    text += fmt::format(", offload {}", core::to_word(p.offload));
+  }
+  return text;
 }
 
 Searched searched(const training::Scenario& scenario, const std::vector<int>& nodes) {

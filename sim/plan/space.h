@@ -174,6 +174,10 @@ Searched searched(const training::Scenario& scenario, const std::vector<int>& no
 /// Values that `search` lists, and degrees that it holds, that no layout of the space has.
 std::vector<SearchedField> unused_values(const training::Scenario& scenario, const Space& space);
 
+/// Whether a layout has a value that `search` lists others instead of, of a field that matters to
+/// it.
+bool outside(const training::SearchSpec& search, const ParallelismSpec& layout);
+
 /// Whether `search` leaves this field of `parallelism` to the search.
 bool varies(const training::SearchSpec& search, training::SearchAxis axis);
 

@@ -61,6 +61,7 @@ std::vector<ArgumentValue> place_of(FaultKind kind, const std::string& place, in
   }
   const char* const unit = kind == FaultKind::leaf_down         ? "leaf"
                            : kind == FaultKind::rack_power_loss ? "rack"
+                           : drill::is_of_ways(kind)            ? "site"
                                                                 : "";
   std::vector<ArgumentValue> values;
   for (const auto& part : split(place, '/')) {

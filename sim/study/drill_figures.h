@@ -40,6 +40,8 @@ struct FaultFigures {
     v.figure("gpu", of.gpu, "", "of the node", core::non_negative);
     v.figure("leaf", of.leaf, "", "the leaf switch, where one was named", core::non_negative);
     v.figure("rack", of.rack, "", "the rack, where one was named", core::non_negative);
+    v.figure("site", of.site, "", "the site whose way it is, of faults between sites",
+             core::non_negative);
     v.figure("rate_bytes_per_s", of.rate, "B/s", "what the drive still writes", core::non_negative);
     v.figure("factor", of.factor, "1", "share of its speed that the part keeps",
              core::non_negative);

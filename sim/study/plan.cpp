@@ -80,6 +80,7 @@ std::vector<PlannedRun> PlanReport::plans() const {
     run.variants = plan.variants;
     run.behind = plan::behind(plan, result.plans.front(), objective);
     run.pareto = plan.pareto;
+    run.outside = plan.outside;
     run.estimate = core::if_positive(plan.estimate);
     run.layout = {plan.layout, plan.micro_batches};
     run.step = steps.empty() ? plan.step : steps[place];

@@ -63,7 +63,7 @@ struct PlannedRun {
   int spares = 0;
   core::Watts power;                 ///< of the cluster, boards at their limit
   std::optional<core::Watts> board;  ///< limit of boards where `cluster.power` may lower it
-  bool pareto = false;
+  bool pareto = false, outside = false;
   std::int64_t variants = 0;
   double behind = 0;
   std::optional<core::Seconds> estimate;
@@ -96,6 +96,8 @@ struct PlannedRun {
         "pareto", pareto,
         "no other simulated plan is as good in all objectives of the front and better in one (`*` "
         "beside its number)");
+    v.part("outside_search", outside,
+           "the scenario's own layout, which has a value that `search` does not list");
     v.figure("variants", variants, "",
              "further layouts with the same degrees that were simulated and are slower: other "
              "schedules, micro-batches, sharding, recompute; not listed but with --all",

@@ -239,10 +239,18 @@ void check_pipeline(const Scenario& s, int micro_batches, Complaints& complaints
   if (const auto problem = workload::layout_problem(s.model, p)) {
     complaints.add({*problem});
   }
+  const auto schedule = workload::effective_schedule(p);
+  using workload::ScheduleKind;
+  const bool splits = schedule != ScheduleKind::gpipe && schedule != ScheduleKind::one_f_one_b &&
+                      schedule != ScheduleKind::interleaved;
+  if (splits && p.pipeline == 1) {
+    complaints.add("parallelism.schedule",
+                   "schedule {} needs at least 2 pipeline stages; write schedule: 1f1b",
+                   core::to_word(schedule));
+  }
   if (micro_batches == 0) {
     return;
   }
-  const auto schedule = workload::effective_schedule(p);
   complaints.add(
       workload::schedule_problems(schedule, p.pipeline, p.virtual_stages, micro_batches));
 }

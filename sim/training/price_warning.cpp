@@ -9,11 +9,6 @@ namespace headway::training {
 
 namespace {
 
-/// "H100" is in "H100 80 GB SXM", "B200" is not in "GB200".
-bool has_words(const std::string& name, const std::string& words) {
-  return (" " + name + " ").find(" " + words + " ") != std::string::npos;
-}
-
 std::string price_warning(const gpu::GpuSpec& gpu, const price::PriceSpec& prices) {
   using namespace core::literals;
   return fmt::format(
@@ -25,6 +20,10 @@ std::string price_warning(const gpu::GpuSpec& gpu, const price::PriceSpec& price
 
 }  // namespace
 
+bool is_named(const gpu::GpuSpec& gpu, const std::string& words) {
+  return (" " + gpu.name + " ").find(" " + words + " ") != std::string::npos;
+}
+
 std::vector<std::string> price_warnings(const Scenario& scenario) {
   std::vector<std::string> warnings;
   const auto& prices = scenario.run.prices;
@@ -35,7 +34,7 @@ std::vector<std::string> price_warnings(const Scenario& scenario) {
   for (int kind = 0; kind < node_kinds(cluster); ++kind) {
     const bool own = kind > 0 && cluster.other_nodes[static_cast<std::size_t>(kind) - 1].gpu_hour;
     const auto& gpu = node_of_kind(cluster, kind).gpu;
-    if (own || has_words(gpu.name, prices->gpu)) {
+    if (own || is_named(gpu, prices->gpu)) {
       continue;
     }
     std::string text = price_warning(gpu, *prices);

@@ -9,6 +9,7 @@
 #include "sim/core/fields.h"
 #include "sim/core/ranges.h"
 #include "sim/workload/attention/full_attention_spec.h"
+#include "sim/workload/formats/sixteen_bit_spec.h"
 #include "sim/workload/mixer/mixer_spec.h"
 #include "sim/workload/native_sparse_spec.h"
 #include "sim/workload/trained_spec.h"
@@ -176,6 +177,7 @@ struct ModelSpec {
   int multi_token_prediction = 0;
   std::optional<AdaptersSpec> adapters;
   std::optional<FrozenSpec> frozen;
+  std::optional<SixteenBitLayersSpec> sixteen_bit_layers;
   std::optional<VisionSpec> vision;
   /// Every query meets all keys of its piece: no field, an encoder as a model has it
   /// (vision/encoder.h).
@@ -256,6 +258,9 @@ struct ModelSpec {
                "as they are; absent: the model itself is trained.");
     v.optional("frozen", frozen,
                "Parts that are not trained; beside 'adapters': layers at the front without them.");
+    v.optional("sixteen_bit_layers", sixteen_bit_layers,
+               "Layers at both ends whose products have 16-bit operands beside a narrow "
+               "'training.precision'; absent: none.");
     v.optional(
         "vision", vision,
         "An encoder of images; its tokens are among those of a sequence. Absent: text alone.");

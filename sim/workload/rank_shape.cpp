@@ -34,15 +34,16 @@ void set_latent(const LatentAttentionSpec& latent, RankShape& shape) {
   shape.head_values = latent.value_dim;
 }
 
-void set_formats(const TrainingSpec& training, RankShape& shape) {
-  shape.linear = training.precision;
+void set_formats(const TrainingSpec& training, bool sixteen_bit, RankShape& shape) {
+  const core::Precision linear = sixteen_bit ? wide_format(training.precision) : training.precision;
+  shape.linear = linear;
   shape.wide = wide_format(training.precision);
   shape.element = element_bytes(training.precision);
   shape.scaling = scaling_of(training);
-  shape.nvfp4 = training.nvfp4;
+  shape.nvfp4 = narrow(linear) ? training.nvfp4 : std::nullopt;
   // Only one scale for all is known before the rows and blocks of a weight have met.
   const bool single = shape.scaling == Scaling::tensor || shape.scaling == Scaling::delayed;
-  shape.narrow_gathers = training.framework.narrow_gathers && single && narrow(training.precision);
+  shape.narrow_gathers = training.framework.narrow_gathers && single && narrow(linear);
 }
 
 }  // namespace
@@ -96,7 +97,7 @@ RankShape rank_shape(const ModelSpec& model,
   shape.ffn = model.ffn / t;
   shape.vocabulary = (model.vocabulary + t - 1) / t;
   shape.dropout = model.dropout.value_or(model.biases);
-  set_formats(training, shape);
+  set_formats(training, kind.sixteen_bit, shape);
   shape.separate_projections = training.framework.separate_projections;
   shape.joined_sums = training.framework.elementwise == Elementwise::compiled;
   shape.attention_gate = model.attention_gate;

@@ -399,6 +399,37 @@ void check_joined(Violations& out, const FrameworkSpec& framework) {
   }
 }
 
+/// Layers that stay in 16 bits beside narrow ones.
+void check_sixteen_bit(Violations& out, const ModelSpec& model, const TrainingSpec& training) {
+  if (!model.sixteen_bit_layers) {
+    return;
+  }
+  constexpr const char* kPath = "model.sixteen_bit_layers";
+  const auto& kept = *model.sixteen_bit_layers;
+  if (!narrow(training.precision)) {
+    add(out, kPath,
+        fmt::format("operands are {} in all layers; write 'precision: fp8', 'mxfp8' or 'nvfp4', or "
+                    "leave 'sixteen_bit_layers' out",
+                    core::to_word(training.precision)));
+  } else if (training.precision == core::Precision::fp8 &&
+             training.framework.scaling == Scaling::delayed) {
+    add(out, kPath,
+        "with delayed scales all layers are fp8 (Megatron-LM refuses it: the largest values are "
+        "exchanged once for all); write another 'scaling' of the framework, or leave "
+        "'sixteen_bit_layers' out");
+  }
+  if (kept.first + kept.last == 0) {
+    add(out, kPath, "no layer stays in 16 bits; write 'first' or 'last' above 0, or leave it out");
+  }
+  if (kept.first + kept.last >= model.layers) {
+    add(out, kPath,
+        fmt::format("{} + {} layers in 16 bits leave none of the {} of model '{}' in {}; write "
+                    "fewer, or 'precision: bf16'",
+                    kept.first, kept.last, model.layers, model.name,
+                    core::to_word(training.precision)));
+  }
+}
+
 }  // namespace
 
 Violations unsupported(const ModelSpec& model,
@@ -412,6 +443,7 @@ Violations unsupported(const ModelSpec& model,
         fmt::format("operands are {}, not four bits; write 'precision: nvfp4' or leave 'nvfp4' out",
                     core::to_word(training.precision)));
   }
+  check_sixteen_bit(out, model, training);
   check_shards(out, parallelism);
   check_recompute(out, model, parallelism);
   if (model.attention == AttentionKind::multi_latent && !model.latent) {

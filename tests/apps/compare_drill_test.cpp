@@ -127,6 +127,67 @@ TEST_F(DrillVerb, AWayBetweenSitesIsNoHost) {
   ADD_FAILURE() << "no rate of hosts";
 }
 
+constexpr const char* kTwoSites =
+    "drill " HEADWAY_ROOT
+    "/configs/scenarios/two-sites-failing-ways-llama-70b-1024-h100.yaml --no-remedies --format "
+    "json "
+    "--fault ";
+
+// No node is lost, so none is taken from the spares, however many there are: the job stands until
+// the fibre is spliced, or the way is there again by itself. A way that is slow lengthens the step,
+// and the more the slower it is.
+TEST_F(DrillVerb, AWayBetweenSitesIsCutOrSlow) {
+  const auto drill = [&](const std::string& fault) {
+    const auto outcome = run(kTwoSites + fault);
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    return json::parse(outcome.out);
+  };
+  const json cut = drill("site-cut@site1,repair='3 h'");
+  EXPECT_EQ(cut["fault"]["site"], 1);
+  EXPECT_EQ(cut["fault"]["node"], 64);
+  EXPECT_GT(cut["running_again_at_s"].get<double>(), 3 * 3600.0);
+  EXPECT_LT(cut["running_again_at_s"].get<double>(), 4 * 3600.0);
+  EXPECT_EQ(drill("site-cut@node70,repair='3 h'")["lost"], cut["lost"]) << "node 70 is of site 1";
+  EXPECT_EQ(drill("site-cut@site1,repair='3 h' --set cluster.spares=200")["lost"]["time_s"],
+            cut["lost"]["time_s"]);
+  EXPECT_LT(drill("site-cut@site1,lasts='20 min'")["running_again_at_s"].get<double>(), 30 * 60.0);
+  const double half = drill("site-slow@site0")["step"]["slowdown"];
+  const double tenth = drill("site-slow@site0,factor=0.1")["step"]["slowdown"];
+  EXPECT_GT(half, 1);
+  EXPECT_GT(tenth, half);
+  // It is mended elsewhere, and the job runs on: what is lost is what its steps took longer.
+  const json slow = drill("site-slow@site0,factor=0.1,repair='3 h'");
+  const json longer = drill("site-slow@site0,factor=0.1,repair='6 h'");
+  const double lost = slow["lost"]["time_s"].get<double>();
+  EXPECT_NEAR(longer["lost"]["time_s"].get<double>() - lost, 3 * 3600 * (1 - 1 / tenth), 60);
+  for (const json& rate : cut["rates"]) {  // of two sites: every 15 and every 180 days
+    if (rate["kind"] == "site-cut") {
+      EXPECT_NEAR(rate["per_day"].get<double>(), 2 / 15.0 + 2 / 180.0, 1e-9);
+    }
+  }
+}
+
+TEST_F(DrillVerb, WaysNeedSitesThatTrainTogether) {
+  const auto refused = [&](const std::string& arguments) {
+    const auto outcome = run(arguments);
+    EXPECT_NE(outcome.code, 0);
+    return outcome.err;
+  };
+  EXPECT_THAT(refused(kTwoSites + std::string("site-cut@site2")),
+              HasSubstr("there is no site 2; the job has sites 0 to 1"));
+  EXPECT_THAT(refused(kTwoSites + std::string("site-slow --set training.local_steps.steps=100")),
+              HasSubstr("a drill knows no sites that train apart"));
+  EXPECT_THAT(refused(kTwoSites + std::string("site-cut@node500")),
+              HasSubstr("there is no node 500"));
+  const std::string elastic =
+      "site-cut --set run.recovery.elastic.fewest_replicas=8 --set parallelism.sharding=hsdp --set "
+      "parallelism.shard_group_size=8";
+  EXPECT_THAT(refused(kTwoSites + elastic),
+              HasSubstr("no elastic job that goes on without a site"));
+  write_small("s.yaml", kDrillRun);
+  EXPECT_THAT(refused("drill s.yaml --fault site-cut"), HasSubstr("site-cut needs several sites"));
+}
+
 TEST_F(DrillVerb, RemovingTheWatchdogChangesTheTimeline) {
   write_small("s.yaml", kDrillRun);
   const auto drill = [&](const std::string& more) {

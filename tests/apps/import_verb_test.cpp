@@ -52,6 +52,7 @@ TEST_F(ImportVerb, APriceOfSkyPilotsCatalogueIsReadByCheckAndRun) {
   EXPECT_THAT(import.err, HasSubstr("warning: storage"));
   EXPECT_THAT(read("ours.yaml"), HasSubstr("line 5, eight-h100 of 8 H100 in south-2"));
   EXPECT_THAT(read("ours.yaml"), HasSubstr("gpu_hour: 2.8 USD/h\n"));
+  EXPECT_THAT(read("ours.yaml"), HasSubstr("gpu: \"H100\"\n"));
   EXPECT_EQ(run("check ours.yaml").out, "ours.yaml: correct (prices)\n");
   write_small("s.yaml", "run: {until: {steps: 1000}, prices: {use: ours}, trials: 1}\n");
   const auto priced = run("run s.yaml --format csv");
@@ -73,6 +74,19 @@ TEST_F(ImportVerb, APriceOfSkyPilotsCatalogueIsReadByCheckAndRun) {
   const auto which = run("import skypilot-catalog vms.csv");
   EXPECT_EQ(which.code, 2);
   EXPECT_THAT(which.err, HasSubstr("has prices of B200, H100; say which"));
+}
+
+// 29.50 USD for eight are 3.6875 an hour, which is 3.6875000000000004 when it is made of seconds.
+TEST_F(ImportVerb, APriceSaysItsGpuAndIsWrittenAsItIs) {
+  write("vms.csv",
+        "InstanceType,AcceleratorName,AcceleratorCount,Price,Region\n"
+        "eight,A100-80GB,8,29.5,x\nodd,Hopper,8,8,x\n");
+  const auto import = run("import skypilot-catalog vms.csv --accelerator A100-80GB");
+  EXPECT_THAT(import.out, HasSubstr("gpu_hour: 3.6875 USD/h\n"));
+  EXPECT_THAT(import.out, HasSubstr("gpu: \"A100 80 GB\"\n"));
+  const auto odd = run("import skypilot-catalog vms.csv --accelerator Hopper");
+  EXPECT_EQ(odd.code, 0);
+  EXPECT_THAT(odd.err, HasSubstr("no GPU of the catalogue is called 'Hopper': add 'gpu'"));
 }
 
 TEST_F(ImportVerb, ANodeOfNvidiaSmiIsReadByCheckTopoAndRun) {

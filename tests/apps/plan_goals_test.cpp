@@ -79,6 +79,62 @@ TEST_F(PlanGoals, OrdersPlansByTheFigureOfEveryObjective) {
   }
 }
 
+// Recomputing is faster here than to copy activations to the host, and takes more energy: a search
+// that may do either finds no worse than one that may only copy.
+TEST_F(PlanGoals, FindsTheLeastEnergyThoughItIsNotTheFastest) {
+  const std::string words =
+      "'" HEADWAY_ROOT
+      "/configs/scenarios/small-llama-8b-64-h100.yaml' --set model.use=llama-3.1-70b --set "
+      "cluster.nodes=4 --set cluster.spares=0 --set training.global_batch=32 --set "
+      "parallelism.tensor=1 --set run.until.steps=2000 --set run.trials=2 ";
+  const auto kwh = [](const json& plan) { return plan["cost"]["energy_kwh"].get<double>(); };
+  const auto searched = [&](const char* recompute, const char* goals) {
+    return planned(words + "--objective " + goals + " --set 'search={tensor: [1], context: [1], " +
+                   "pipeline: [1, 2], recompute: " + recompute + "}'")["plans"];
+  };
+  const json wide = searched("[none, full]", "energy");
+  const json narrow = searched("[none]", "energy");
+  EXPECT_LE(kwh(wide[0]), kwh(narrow[0]) * (1 + 1e-9));
+  const json quick = searched("[none, full]", "days");
+  EXPECT_LT(kwh(wide[0]), kwh(quick[0]));
+  EXPECT_GT(wide[0]["step"]["time_s"].get<double>(), quick[0]["step"]["time_s"].get<double>());
+  EXPECT_TRUE(std::any_of(wide.begin(), wide.end(), [&](const json& plan) {
+    return plan["layout"] == quick[0]["layout"];  // the fastest of the family is there too
+  }));
+}
+
+// The scenario's own layout is tried whatever `search` lists, and says so.
+TEST_F(PlanGoals, MarksTheScenariosOwnLayoutOutsideTheSearch) {
+  const std::string words = "one.yaml --set run.until=null --set search.tensor=[8] ";
+  int outside = 0;
+  const json plans = planned(words)["plans"];
+  for (const json& plan : plans) {
+    EXPECT_EQ(plan["outside_search"], plan["layout"]["tensor"] != 8);
+    outside += plan["outside_search"] == true ? 1 : 0;
+  }
+  EXPECT_EQ(outside, 1);
+  EXPECT_THAT(run("plan " + words).out, HasSubstr("yours, outside the search"));
+  EXPECT_THAT(run("plan one.yaml --set run.until=null").out,
+              Not(HasSubstr("yours, outside the search")));
+}
+
+// The layouts with nothing sharded that fit are few, and none of them is like plan 1: those with
+// the least bounds are looked at all the same, and the row says between what the fastest lies.
+TEST_F(PlanGoals, AClassThatLostIsNotJudgedByLayoutsThatAreFarFromItsBest) {
+  const std::string words =
+      "one.yaml --set run.until=null --set search.vary=[] --set training.sequence_length=8192 "
+      "--set parallelism.pipeline=1";
+  const json classes = planned(words)["lost"];
+  ASSERT_FALSE(classes.empty());
+  for (const json& lost : classes) {
+    if (!lost["step_s"].is_null() && !lost["least_step_s"].is_null()) {
+      EXPECT_LT(lost["step_s"].get<double>(), 1.5 * lost["least_step_s"].get<double>()) << lost;
+    }
+  }
+  const std::string text = run("plan " + words).out;
+  EXPECT_THAT(text, testing::ContainsRegex("sharding zero0 +[0-9,]+ +[0-9.]+ to [0-9.]+ +at most"));
+}
+
 // One node draws half of what two do, and is slower: both are on the front of time and power.
 TEST_F(PlanGoals, PowerMakesAFrontWithTimeAndMoney) {
   const json plans = planned("one.yaml --nodes 1,2 --objective days,dollars,power")["plans"];

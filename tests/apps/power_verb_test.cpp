@@ -90,8 +90,8 @@ double tokens_a_joule(const ProgramTest&, const json& result) {
 
 /// Meta's provisioning (arXiv 2605.24461): 960 W a GPU of 1,200, performance per watt of the
 /// cluster at its best near 1,000 W. By the law alone, f as the root of what is above idle, and
-/// 847 W a GPU beside the boards, a step of nothing but products is best at 2 x 70 + 847 = 987 W;
-/// a step that also waits gains less from watts, so its best is lower.
+/// 847 W a GPU beside the boards, a step of nothing but products is best at 2 x 165 + 847 = 1,177
+/// W; a step that also waits gains less from watts, so its best is lower.
 TEST_F(Power, TokensAJouleAreBestInsideAndNearWhatMetaFound) {
   double best = 0, at = 0, first = 0, last = 0;
   for (int watts = 500; watts <= 1200; watts += 50) {
@@ -110,7 +110,7 @@ TEST_F(Power, TokensAJouleAreBestInsideAndNearWhatMetaFound) {
   EXPECT_GT(best, first);
   EXPECT_GT(best, last);
   // Found here; Meta's model is at 1,000 W, which this misses by what docs/power.md says.
-  EXPECT_GE(at, 700);
+  EXPECT_GE(at, 800);
   EXPECT_LE(at, 1000);
 }
 

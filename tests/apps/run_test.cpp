@@ -294,6 +294,9 @@ TEST_F(PlanVerb, TakesSeveralObjectivesAndLimits) {
   EXPECT_EQ(run(plan + "--set run.recovery.rack_nodes=2 --limit racks=1").code, 0);
   EXPECT_THAT(run(plan + "--limit racks=some").err, HasSubstr("'racks=32'"));
   EXPECT_THAT(run(plan + "--limit headroom=2").err, HasSubstr("a share above 0 and below 1"));
+  EXPECT_THAT(run(plan + "--limit headroom=0.01").err,
+              HasSubstr("'0.01' is less than the 0.05 of a GPU's memory that stays free of every "
+                        "plan; write 0.05 or more"));
   EXPECT_THAT(run(plan + "--objective speed").err, HasSubstr("--objective"));
 }
 
@@ -311,6 +314,12 @@ TEST_F(PlanVerb, VariesWhatItIsAskedFor) {
   }
   const json few = json::parse(run("plan s.yaml --format json --vary tensor,pipeline").out);
   EXPECT_LT(few["enumerated"].get<int>(), 20);
+  // Software that recomputes all layers or none gets no plan that recomputes some.
+  EXPECT_THAT(
+      run("plan s.yaml --vary tensor,recompute --set training.framework='{use: deepspeed}'").out,
+      testing::ContainsRegex("parallelism.recompute_layers +1\n"));
+  // As its table calls them.
+  EXPECT_EQ(run("plan s.yaml --vary tensor,first_stage_layers,last_stage_layers").code, 0);
   const auto text = run("plan s.yaml --hold recompute --verify 5").out;
   EXPECT_THAT(text, HasSubstr("5 were drawn and simulated: none is faster"));
   EXPECT_THAT(text, testing::ContainsRegex("parallelism.tensor +2, 4\n"));

@@ -272,6 +272,7 @@ TEST_F(SweepVerb, WritesJobFiles) {
       "PATH=\"$PWD/bin:$PATH\" SLURM_ARRAY_TASK_ID=3 sh of_slurm/sweep.slurm";
   EXPECT_EQ(std::system(command.c_str()), 0);
   EXPECT_THAT(run("collect of_slurm").err, HasSubstr("6 of 7 shards are missing"));
+  EXPECT_EQ(run("collect of_slurm --quiet").err, "");
   EXPECT_FALSE(exists("of_slurm/shard-3.err"));
   // One that fails leaves its reason, and its exit code.
   write("of_slurm/sweep.json", "{}");

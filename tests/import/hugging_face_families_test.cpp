@@ -47,6 +47,10 @@ std::vector<Published> dense_models() {
       {shape("internlm", 32, 4096, 32, 32, 11008, 103168), 7.32},
       {shape("internlm3", 48, 4096, 32, 2, 10240, 128512) + R"(, "head_dim": 128)", 8.8},
       {shape("olmo3", 32, 4096, 32, 32, 11008, 100278) + R"(, "sliding_window": 4096)", 7.3},
+      {shape("apertus", 80, 8192, 64, 8, 43008, 131072), 70.6},
+      {shape("exaone4", 64, 5120, 40, 8, 27392, 102400) +
+           R"(, "sliding_window": 4096, "sliding_window_pattern": "LLLG")",
+       32.0},
       {shape("arcee", 36, 2560, 20, 4, 18432, 128004), 4.62},
       {shape("qwen2", 80, 8192, 64, 8, 29568, 152064), 72.7},
       {shape("mimo", 36, 4096, 32, 8, 11008, 151680) + R"(, "num_nextn_predict_layers": 1)", 7.62},
@@ -165,6 +169,25 @@ std::vector<Published> mixtures() {
            R"(, "num_experts": 64, "num_experts_per_tok": 8,
         "moe_intermediate_size": 2560, "shared_expert_intermediate_size": 20480)",
        57.4},
+      {shape("bailing_moe", 20, 2048, 16, 4, 5120, 157184) +
+           R"(, "head_dim": 128, "num_experts": 256,
+        "num_experts_per_tok": 8, "moe_intermediate_size": 512, "num_shared_experts": 1,
+        "moe_shared_expert_intermediate_size": 512, "first_k_dense_replace": 1, "n_group": 8,
+        "topk_group": 4, "use_qk_norm": true, "norm_topk_prob": true)",
+       16.26},
+      {shape("glm4_moe_lite", 47, 2048, 20, 20, 10240, 154880) + R"(, "q_lora_rank": 768,
+        "kv_lora_rank": 512, "qk_nope_head_dim": 192, "qk_rope_head_dim": 64, "v_head_dim": 256,
+        "n_routed_experts": 64, "num_experts_per_tok": 4, "n_shared_experts": 1,
+        "moe_intermediate_size": 1536, "first_k_dense_replace": 1)",
+       30.0},
+      {shape("glm4v_moe_text", 46, 4096, 96, 8, 10944, 151552) + R"(, "head_dim": 128,
+        "n_routed_experts": 128, "num_experts_per_tok": 8, "n_shared_experts": 1,
+        "moe_intermediate_size": 1408, "first_k_dense_replace": 1)",
+       106.9},
+      {shape("dots1", 62, 4096, 32, 32, 10944, 152064) + R"(, "n_routed_experts": 128,
+        "num_experts_per_tok": 6, "n_shared_experts": 2, "moe_intermediate_size": 1408,
+        "first_k_dense_replace": 1, "n_group": 1, "topk_group": 1)",
+       142.8},
       {shape("olmoe", 16, 2048, 16, 16, 1024, 50304) +
            R"(, "num_experts": 64, "num_experts_per_tok": 8)",
        6.92},
@@ -556,6 +579,62 @@ TEST(HuggingFaceFamilies, OfJambaThePeriodsAreRead) {
         "expert_layer_offset": 0, "attn_layer_period": 8, "attn_layer_offset": 8)"),
               AllOf(HasSubstr("'attn_layer_offset' 8 is not below 'attn_layer_period' 8"),
                     HasSubstr("only the last layer of each 'expert_layer_period' 2 can have")));
+}
+
+/// Qwen3 with a mixture in the last of every so many layers.
+std::string qwen3_experts(const std::string& more) {
+  return shape("qwen3_moe", 8, 2048, 16, 4, 6144, 151936) +
+         R"(, "head_dim": 128, "num_experts": 16, "num_experts_per_tok": 2,
+         "moe_intermediate_size": 768)" +
+         more;
+}
+
+TEST(ExpertFamilies, HaveTheLastOfEverySoManyLayers) {
+  const ModelSpec model = read_keys(qwen3_experts(R"(, "decoder_sparse_step": 2)"));
+  EXPECT_EQ(model.moe->period, 2);
+  EXPECT_EQ(model.ffn, 6144);
+  EXPECT_EQ(read_keys(qwen3_experts(R"(, "decoder_sparse_step": 1)")).ffn, 0);
+  EXPECT_THAT(
+      message_of_keys(qwen3_experts(R"(, "decoder_sparse_step": 2, "mlp_only_layers": [0])")),
+      HasSubstr("'mlp_only_layers' beside 'decoder_sparse_step' above 1"));
+}
+
+// Latent attention and DeepSeek's mixture under another name.
+TEST(ExpertFamilies, GlmFlashIsReadAsDeepSeek) {
+  const auto keys = [](const char* type) {
+    return shape(type, 47, 2048, 20, 20, 10240, 154880) +
+           R"(, "q_lora_rank": 768, "kv_lora_rank": 512, "qk_nope_head_dim": 192,
+           "qk_rope_head_dim": 64, "v_head_dim": 256, "n_routed_experts": 64,
+           "num_experts_per_tok": 4, "n_shared_experts": 1, "moe_intermediate_size": 1536,
+           "first_k_dense_replace": 1, "n_group": 1, "topk_group": 1)";
+  };
+  EXPECT_EQ(read_keys(keys("glm4_moe_lite")), read_keys(keys("deepseek_v3")));
+  EXPECT_THAT(message_of_keys(keys("glm4_moe_lite") + R"(, "mlp_layer_types": ["sparse"])"),
+              HasSubstr("'mlp_layer_types' must be 'dense' in the first 1 layers"));
+}
+
+std::string llama4(const std::string& more) {
+  return shape("llama4_text", 4, 5120, 40, 8, 8192, 202048) +
+         R"(, "head_dim": 128, "num_local_experts": 16, "num_experts_per_tok": 1,
+         "interleave_moe_layer_step": 2, "intermediate_size_mlp": 16384,
+         "attention_chunk_size": 8192)" +
+         more;
+}
+
+TEST(ExpertFamilies, ListsOfLlama4SayWhatItsShortKeysDo) {
+  const ModelSpec plain = read_keys(llama4(""));
+  EXPECT_EQ(read_keys(llama4(R"(, "moe_layers": [1, 3], "layer_types": ["chunked_attention",
+      "chunked_attention", "chunked_attention", "full_attention"])")),
+            plain);
+  const ModelSpec full = read_keys(llama4(R"(, "layer_types": ["full_attention", "full_attention",
+      "full_attention", "full_attention"])"));
+  EXPECT_EQ(full.window, 0);
+  EXPECT_EQ(full.attention, AttentionKind::grouped_query);
+  EXPECT_THAT(message_of_keys(llama4(R"(, "moe_layers": [0, 2])")),
+              HasSubstr("'moe_layers' must be the last of every 2"));
+  EXPECT_THAT(message_of_keys(llama4(R"(, "layer_types": ["full_attention", "chunked_attention",
+      "chunked_attention", "chunked_attention"])")),
+              HasSubstr("'layer_types' must be 'chunked_attention' three times"));
 }
 
 }  // namespace

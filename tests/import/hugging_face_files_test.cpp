@@ -225,6 +225,29 @@ TEST(HuggingFaceFiles, WhatGemma3LeavesToItsClassIsTaken) {
   EXPECT_EQ(bare.window_period, 6);
 }
 
+// Qwen3.5 9B has the tower of Qwen3-VL without projectors of layers in between: a list of them is
+// empty in its files, and nobody reads it.
+TEST(HuggingFaceFiles, TheEncoderOfQwen35IsThatOfQwen3VlWithOneProjector) {
+  const auto read = [](const std::string& more) {
+    return read_hugging_face_config(
+        R"({"model_type": "qwen3_5", "text_config": {"model_type": "qwen3_5_text",
+        "num_hidden_layers": 32, "hidden_size": 4096, "num_attention_heads": 16,
+        "num_key_value_heads": 4, "head_dim": 256, "intermediate_size": 12288, "vocab_size": 248320,
+        "linear_conv_kernel_dim": 4, "linear_key_head_dim": 128, "linear_value_head_dim": 128,
+        "linear_num_key_heads": 16, "linear_num_value_heads": 32, "full_attention_interval": 4},
+        "vision_config": {"depth": 27, "hidden_size": 1152, "intermediate_size": 4304,
+        "num_heads": 16, "patch_size": 16, "num_position_embeddings": 2304)" +
+            more + "}}",
+        "qwen/config.json");
+  };
+  const ModelSpec model = read("");
+  ASSERT_TRUE(model.vision);
+  EXPECT_EQ(model.vision->projectors, 1);
+  EXPECT_EQ(model.vision->layers, 27);
+  EXPECT_EQ(model.vision->projector_ffn, 4 * 1152);
+  EXPECT_EQ(read(R"(, "deepstack_visual_indexes": [8, 16, 24])"), model);
+}
+
 // Gemma 3 4B: 64 x 64 patches of an image, squares of 4 x 4 averaged to 256 tokens.
 TEST(HuggingFaceFiles, TheEncoderOfGemmaIsRead) {
   const std::string text = R"({"model_type": "gemma3", "mm_tokens_per_image": 256, "text_config": {

@@ -152,6 +152,13 @@ TEST(Torchtitan, SaysWhatIsRecomputed) {
   EXPECT_EQ(layout("mode = \"none\"").recompute, workload::Recompute::none);
   EXPECT_THAT(layout("mode = \"selective\"\nselective_ac_option = \"op\"").recompute_parts,
               ElementsAre(workload::RecomputePart::operators));
+  // Of DeepSeek's layers nobody says which products op saves.
+  LaunchRun latent = with_model(32);
+  latent.model.latent = workload::LatentAttentionSpec{1536, 512, 128, 64, 128};
+  const auto degraded = titan(
+      "[activation_checkpoint]\nmode = \"selective\"\nselective_ac_option = \"op\"\n", latent);
+  EXPECT_EQ(degraded.run.parallelism.recompute, workload::Recompute::none);
+  EXPECT_THAT(degraded.not_modelled, ::testing::Contains(HasSubstr("selective_ac_option")));
   EXPECT_THAT(refusal([&] { layout("mode = \"memory_budget\""); }),
               HasSubstr("mode 'memory_budget' is not modelled"));
 }

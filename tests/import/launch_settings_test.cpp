@@ -40,6 +40,9 @@ TEST(ShellSettings, AreTheFlagsOfCommandsArraysAndQuotedTexts) {
       ElementsAre("num-layers=2", "swiglu=", "b=1"));
   EXPECT_THAT(flags_of("ARGS=\" --a 1 \\\n  --b x y --c\"\nrun $ARGS --d 'two words'"),
               ElementsAre("a=1", "b=x y", "c=", "d=two words"));
+  // As Megatron-LM's examples have them.
+  EXPECT_THAT(flags_of("A=(\n  \"--num-layers 2\"\n  '--swiglu'\n  \"--a x y\" --b 'c d'\n)\n"),
+              ElementsAre("num-layers=2", "swiglu=", "a=x y", "b=c d"));
   EXPECT_THAT(flags_of("--a 1\n--b 2\r\n--c -3\n"), ElementsAre("a=1", "b=2", "c=-3"));
 }
 

@@ -56,6 +56,16 @@ TEST(PriceCatalogue, FindsTheCheapestWholeServer) {
   EXPECT_EQ(cheapest_offer(prices(), {"H100", "", true}, "vms.csv").region, "north-1");
 }
 
+TEST(PriceCatalogue, CallsAGpuAsItsNameDoes) {
+  EXPECT_EQ(gpu_words("H100"), "H100");
+  EXPECT_EQ(gpu_words("A100"), "A100 40 GB");
+  EXPECT_EQ(gpu_words("A100-80GB"), "A100 80 GB");
+  EXPECT_EQ(gpu_words("A100-80GB-SXM"), "A100 80 GB");
+  EXPECT_EQ(gpu_words("H100-SXM"), "H100");
+  EXPECT_EQ(gpu_words("H100-NVL"), "H100 NVL");  // no GPU's: it is said
+  EXPECT_EQ(gpu_words("V100-32GB"), "V100 32 GB");
+}
+
 TEST(PriceCatalogue, SaysWhatThereIsInstead) {
   EXPECT_THAT(refusal({}), HasSubstr("has prices of B200, H100; say which: --accelerator NAME"));
   EXPECT_THAT(refusal({"H200", "", false}),

@@ -63,12 +63,14 @@ TEST(TrainingLog, TorchtitanSaysTokensAndColours) {
       "7.62585  \x1b[38;2;180;60;0mgrad_norm: 26.6250  memory: 66.91GiB(37.51%)  tps: 10,050  "
       "tflops: 314.71  mfu: 13.99%\x1b[39m\n"
       "[rank1]:[titan] 2026-02-24 19:46:17,508 - root - INFO - step: 40  loss:  7.6  memory: "
-      "66.91GiB(37.51%)  tps: 10,049  tflops: 314.7  mfu: 13.99%\n",
+      "66.91GiB(37.51%)  tps: 10,049  tflops: 314.7  mfu: 13.99%\n"
+      "[titan] validate step: 40  loss: 7.5  memory: 70.00GiB(39.24%)  tps: 30,000\n",
       "a.log");
   EXPECT_EQ(log.program, TrainingProgram::torchtitan);
   ASSERT_EQ(log.steps.size(), 1U);  // a line of each rank is one step
   EXPECT_EQ(log.steps[0].tokens_per_s_per_gpu, 10050);
-  EXPECT_DOUBLE_EQ(log.memory_bytes, 66.91 * 1024 * 1024 * 1024);
+  EXPECT_DOUBLE_EQ(log.reserved_bytes, 66.91 * 1024 * 1024 * 1024);  // of training, not validation
+  EXPECT_EQ(log.memory_bytes, 0);  // nothing says what tensors had
 }
 
 TEST(TrainingLog, DeepSpeedNemoAndMaxTextAreKnown) {

@@ -66,6 +66,42 @@ TEST(SearchWithPower, LimitsAskWhatLoweredBoardsDraw) {
   EXPECT_TRUE(search(s, options).plans.empty());
 }
 
+// Spares that a run is found to need draw power and stand in racks: limits are asked again of them.
+TEST(SearchWithPower, LimitsAreThoseOfTheSparesThatAreChosen) {
+  auto s = priced();
+  s.search.vary = {SearchAxis::tensor};
+  s.search.spares = training::SearchAdvice::automatic;
+  s.cluster.node.host_power = Watts(2000);
+  s.run.recovery.rack_nodes = 2;
+  s.run.until->steps = 200'000;
+  failures::HazardSpec hazard;
+  hazard.name = "often";
+  hazard.mtbf = core::Seconds(20'000);
+  s.run.failures.emplace().hazards = {hazard};
+  PlanOptions options;
+  const PlanResult free = search(s, options);
+  ASSERT_FALSE(free.plans.empty());
+  const Plan& first = free.plans.front();
+  ASSERT_GT(first.spares, 0);
+  EXPECT_EQ(first.racks, (s.cluster.nodes + 1) / 2 + (first.spares + 1) / 2);
+  auto bare = s;
+  bare.search.spares.reset();
+  const Watts without = search(bare, options).plans.front().power;
+  ASSERT_LT(without, first.power);
+  options.limits.power = (without + first.power) / 2;
+  const PlanResult fed = search(s, options);
+  for (const Plan& plan : fed.plans) {
+    EXPECT_LE(plan.power, *options.limits.power);
+  }
+  EXPECT_GT(count_of(fed, "power"), 0);
+  options.limits = {};
+  options.limits.racks = (s.cluster.nodes + 1) / 2;
+  const PlanResult housed = search(s, options);
+  EXPECT_TRUE(std::all_of(housed.plans.begin(), housed.plans.end(),
+                          [](const Plan& plan) { return plan.spares == 0; }));
+  EXPECT_GT(count_of(housed, "racks"), 0);
+}
+
 TEST(SearchWithPower, WhatIsRefusedToOneSizeLeavesTheOthers) {
   auto s = building();
   s.cluster.nodes = 4;

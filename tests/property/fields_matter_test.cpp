@@ -43,6 +43,7 @@ const std::map<std::string, std::string>& exceptions() {
       {"training.distillation.teacher.dropout", "a teacher drops nothing"},
       {"training.distillation.teacher.frozen", "refused: nothing of a teacher is trained"},
       {"training.distillation.teacher.multi_token_prediction", "a teacher predicts one token"},
+      {"training.distillation.teacher.sixteen_bit_layers", "refused: its layers are of one format"},
       {"training.distillation.teacher.vision", "refused: a teacher sees no images"},
       {"sweep", "what headway sweep varies; every point is a scenario without it"},
       {"training.framework.schedules", "what `headway plan` tries; a run has one of its own"},
@@ -358,8 +359,9 @@ std::vector<Base> bases() {
                                "training.framework.fused_expert_limits=false",
                                "training.framework.fused_permute=false",
                                "training.framework.expert_dispatch=all-to-all"});
-  list.emplace_back("mixture.yaml", std::vector<std::string>{precision + "nvfp4",
-                                                             "training.nvfp4={hadamard: true}"});
+  list.emplace_back("mixture.yaml",
+                    std::vector<std::string>{precision + "nvfp4", "training.nvfp4={hadamard: true}",
+                                             "model.sixteen_bit_layers={first: 2, last: 2}"});
   list.emplace_back("mixture.yaml",
                     std::vector<std::string>{"training.framework.grouped_launch=false",
                                              "training.framework.host.launch=100 us"});

@@ -148,6 +148,18 @@ if CAN_BROWSE:
         expect(told).not_to_have_text(before)
         assert " s" in told.inner_text() or " ms" in told.inner_text()
 
+    def test_a_timeline_looked_at_closely_tells_its_times_apart(opened):
+        page = opened()
+        page.locator(".timeline canvas").first.focus()
+        told = page.locator(".timeline .told").first
+        for _ in range(14):
+            page.keyboard.press("+")
+        before = told.inner_text()
+        page.keyboard.press("ArrowRight")  # by a fifth of what is shown
+        page.keyboard.press("ArrowRight")
+        page.keyboard.press("ArrowRight")
+        expect(told).not_to_have_text(before)
+
     @pytest.mark.parametrize("scheme", ["light", "dark"])
     def test_paper_is_white_with_dark_ink(opened, scheme):
         page = opened(color_scheme=scheme, viewport={"width": 794, "height": 1123})  # A4

@@ -51,6 +51,17 @@ def test_true_shows_a_bar(small, capsys):
     assert capsys.readouterr().err == ""
 
 
+def test_a_bar_begins_with_the_first_count(small, capsys):
+    with headway._progress.listener(True) as told:
+        told("reading", 0, 0)
+        assert capsys.readouterr().err == ""
+        told("trials", 0, 4)
+        told("trials", 4, 4)
+    drawn = capsys.readouterr().err
+    assert "trials: 100%" in drawn
+    assert "0it" not in drawn
+
+
 def test_a_bar_needs_tqdm(small, monkeypatch):
     for name in [name for name in sys.modules if name.split(".")[0] == "tqdm"]:
         monkeypatch.delitem(sys.modules, name)

@@ -63,6 +63,9 @@ TEST(Remedies, DoWhatTheirLinesSay) {
     auto set = kRun;
     set.push_back("run.checkpoint.mode=" + mode);
     for (const auto& [kind, word] : enum_words(drill::FaultKind{})) {
+      if (drill::is_of_ways(kind)) {
+        continue;  // the job is on one site
+      }
       const auto report = drill(std::string(word), set, {});
       for (const auto& remedy : report.result.remedies) {
         expect_again(std::string(word), set, remedy);

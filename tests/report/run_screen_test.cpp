@@ -19,8 +19,9 @@ study::RunReport full_report() {
   auto report = study::sample_report_with_campaign();
   report.campaign->tokens = 3e12;
   report.remedies = {
-      {"a checkpoint every 149 s of work, not 900 s", "2.08 days less", 0.02, false},
-      {"the pipeline bubble: more micro-batches", "at most 18.8 % of the step", 0.17, true}};
+      {"a checkpoint every 149 s of work, not 900 s", "2.08 days less", 0.02, false, ""},
+      {"the pipeline bubble: more micro-batches", "at most 18.8 % of the step", 0.17, true,
+       "more micro-batches"}};
   report.compared = {"predictions of this missed by 3 % in 40 runs"};
   return report;
 }
@@ -49,7 +50,7 @@ TEST(RunScreen, SaysWhatWasAskedTheVerdictAndTheFigures) {
             "  data-parallel communication         6.2 % ##\n"
             "What would help\n"
             "  1. 2.08 days less: a checkpoint every 149 s of work, not 900 s\n"
-            "  2. at most 18.8 % of the step, the pipeline bubble: more micro-batches\n"
+            "  2. at most 18.8 % of the step: more micro-batches\n"
             "Compared before: predictions of this missed by 3 % in 40 runs\n"
             "1 assumptions. More: --full, --explain, --show assumptions,...\n");
 }
@@ -60,7 +61,7 @@ TEST(RunScreen, IsNeverMoreThanAScreen) {
   report.scenario.name = std::string(300, 'n');
   report.limit = "The step is limited by something that is said in a sentence of two lines: 30 %.";
   report.asked[1] = std::string(200, 'c') + " and " + std::string(200, 'd');
-  report.remedies.resize(9, {std::string(100, 'x'), "brings", 0.1, false});
+  report.remedies.resize(9, {std::string(100, 'x'), "brings", 0.1, false, ""});
   report.warnings.assign(7, "a warning " + std::string(200, 'w'));
   for (const std::size_t width : {20U, 40U, 60U, 80U, 200U}) {
     const std::string text = run_screen(report, {width});
@@ -72,6 +73,16 @@ TEST(RunScreen, IsNeverMoreThanAScreen) {
     }
   }
   EXPECT_THAT(run_screen(report), HasSubstr("6 more warnings"));
+}
+
+// A remedy has a line, in which the loss that the bars name has no place.
+TEST(RunScreen, RemediesSayWhatToDoBeforeTheyAreCut) {
+  auto report = full_report();
+  report.remedies[1].way = "more micro-batches, " + std::string(200, 'x');
+  for (const std::size_t width : {0U, 80U}) {
+    EXPECT_THAT(run_screen(report, {width}),
+                HasSubstr("  2. at most 18.8 % of the step: more micro-batches"));
+  }
 }
 
 TEST(RunScreen, ReasonsAreNeverCut) {

@@ -37,7 +37,7 @@ TEST(Evidence, TokensAndSamplesASecondAreStepTimes) {
   const auto tokens = read_evidence(
       job(), {{"a.log", "step: 1 loss: 2 memory: 40.00GiB(50%) tps: 8,192 mfu: 1%\n"}});
   EXPECT_NEAR(of(tokens, Feature::step_time).measured, 2, 1e-12);
-  EXPECT_NEAR(of(tokens, Feature::memory).measured, 40 * 1073741824.0, 1);
+  EXPECT_NEAR(of(tokens, Feature::reserved_memory).measured, 40 * 1073741824.0, 1);
   // 64 sequences a second: 4 s.
   const auto samples = read_evidence(
       job(), {{"b.log", "global_step=3, RunningAvgSamplesPerSec=9, CurrSamplesPerSec=64.0\n"}});

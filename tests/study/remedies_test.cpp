@@ -100,7 +100,7 @@ TEST(Remedies, TheBestIntervalComesBeforeBounds) {
       {Seconds(600), 0.95, true}, {Seconds(1800), 0.9, true}, {Seconds(90), {}, true}};
   const auto list = remedies(report);
   EXPECT_EQ(list[0].change, "a checkpoint every 600 s of work, not 1,800 s");
-  EXPECT_EQ(list[0].brings, "0.526 days less, ETTR +5.00 %");
+  EXPECT_EQ(list[0].brings, "0.526 days less, ETTR +5.00 pts");
   EXPECT_NEAR(list[0].gain, 1 - 0.9 / 0.95, 1e-12);
   EXPECT_FALSE(list[0].at_most);
   // The bubble has 18.75 % of the step, which runs 90 % of the time.
@@ -165,7 +165,7 @@ TEST(Remedies, WhereTheClockEndsTheRunMoreIsDone) {
   report.campaign->steps.mean = 9000;
   report.campaign->tokens = 18e9;
   report.campaign->advice.interval_curve = {{Seconds(600), 0.95, true}, {Seconds(1800), 0.9, true}};
-  EXPECT_EQ(remedies(report)[0].brings, "500 steps more (1.00 B tokens), ETTR +5.00 %");
+  EXPECT_EQ(remedies(report)[0].brings, "500 steps more (1.00 B tokens), ETTR +5.00 pts");
 }
 
 }  // namespace

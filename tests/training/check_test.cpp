@@ -42,6 +42,26 @@ TEST(Check, NamesTheProductThatDoesNotFillTheCluster) {
                                       "the cluster has 8 nodes x 8 GPUs = 64"));
 }
 
+// A micro-batch's backward pass in two halves fills bubbles, of which one stage has none.
+TEST(Check, AScheduleThatFillsBubblesNeedsAPipeline) {
+  auto s = eight_nodes();
+  s.parallelism.pipeline = 1;
+  s.parallelism.tensor = 8;
+  s.parallelism.data = 8;
+  s.parallelism.virtual_stages = 1;
+  for (const auto schedule :
+       {workload::ScheduleKind::zero_bubble_h1, workload::ScheduleKind::zero_bubble_h2,
+        workload::ScheduleKind::zero_bubble_v, workload::ScheduleKind::dual_pipe_v}) {
+    s.parallelism.schedule = schedule;
+    EXPECT_THAT(complaint(s), HasSubstr("needs at least 2 pipeline stages; write schedule: 1f1b"))
+        << core::to_word(schedule);
+  }
+  for (const auto schedule : {workload::ScheduleKind::gpipe, workload::ScheduleKind::one_f_one_b}) {
+    s.parallelism.schedule = schedule;
+    EXPECT_EQ(complaint(s), "");
+  }
+}
+
 TEST(Check, RefusesABatchThatDoesNotDivide) {
   auto s = eight_nodes();
   s.training.global_batch = 33;

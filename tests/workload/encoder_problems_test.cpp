@@ -39,6 +39,19 @@ TEST(EncoderProblems, NameImagesWithoutEncoderAndTheOtherWayRound) {
               ElementsAre("images need at least one size"));
 }
 
+// Of 8,192 tokens and images of 1,024 a sequence holds 8 at most: counts of 2 in the mean deviate
+// by sqrt(2 x 6) = 3.46 at most, where a quarter of the sequences have 8 and the others none.
+TEST(EncoderProblems, CountsDeviateNoMoreThanTheirSequenceHolds) {
+  TrainingSpec training = seeing(8);
+  training.images->per_sequence = 2;
+  training.images->deviation = 3.46;
+  EXPECT_TRUE(encoder_problems(qwen2_5_vl_7b(), training, {}).empty());
+  training.images->deviation = 3.47;
+  EXPECT_THAT(texts(encoder_problems(qwen2_5_vl_7b(), training, {})),
+              ElementsAre("counts of 2 images in the mean and at most 8, as 8192 tokens have room "
+                          "for, deviate by 3.46 at most, not 3.47"));
+}
+
 TEST(EncoderProblems, NameWhatDoesNotDivide) {
   ModelSpec model = qwen2_5_vl_7b();
   EXPECT_THAT(texts(encoder_problems(model, seeing(8), split(8, 1))),

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <optional>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -82,6 +83,19 @@ std::string axis_words(const training::SweepAxisSpec& axis) {
                                            quoted_list(axis.values));
 }
 
+/// The words of --vary and --hold as `search` has them: the layers of both ends are one.
+std::string searched_fields(const std::string& list) {
+  std::string out;
+  std::stringstream words(list);
+  for (std::string word; std::getline(words, word, ',');) {
+    word = word == "first_stage_layers" || word == "last_stage_layers" ? "stage_layers" : word;
+    if (("," + out + ",").find("," + word + ",") == std::string::npos || word != "stage_layers") {
+      out += (out.empty() ? "" : ",") + word;
+    }
+  }
+  return out;
+}
+
 /// As --set of `search`.
 void set_searched(const SearchWords& words, std::vector<std::string>& set) {
   if (!words.over.empty()) {
@@ -95,7 +109,7 @@ void set_searched(const SearchWords& words, std::vector<std::string>& set) {
   }
   for (const auto& [key, list] : {std::pair("vary", &words.vary), std::pair("hold", &words.hold)}) {
     if (!list->empty()) {
-      set.push_back(fmt::format("search.{}=[{}]", key, *list));
+      set.push_back(fmt::format("search.{}=[{}]", key, searched_fields(*list)));
     }
   }
 }

@@ -216,6 +216,7 @@ int run_collect(int argc, char** argv) {
       ->check(file_name());
   add_report_option(app, common);
   add_output_options(app, common, kFormats);
+  app.add_flag("--quiet", common.quiet, "Nothing on standard error but errors");
   if (const auto code = parse(app, argc, argv, &common)) {
     return *code;
   }

@@ -8,6 +8,7 @@
 
 #include "sim/core/error.h"
 #include "sim/training/degraded/degraded_step.h"
+#include "sim/training/sites/slow_ways.h"
 #include "sim/training/step/placement.h"
 #include "sim/training/step/step.h"
 
@@ -23,14 +24,13 @@ core::Seconds beside_flows(const training::DegradedSteps& steps, core::Seconds s
   return std::max(core::Seconds(0), step - steps.time({}));
 }
 
-/// The step with all ways between sites at `keeps` of their bandwidth. The ring between sites goes
-/// at the pace of its slowest way, so that all are taken to be slow where one is.
+/// The step with all ways between sites at `keeps` of their bandwidth.
 class SlowWays {
  public:
   SlowWays(const training::CheckedScenario& checked,
            double keeps,
            const std::vector<core::Rank>& ranks)
-      : checked_(training::check(with_slow_ways(checked.scenario(), keeps))),
+      : checked_(training::check(training::with_slow_ways(checked.scenario(), keeps))),
         steps_(training::prepare_step(checked_), ranks),
         beside_flows_(campaign::beside_flows(
             steps_, training::simulate_step(checked_, {.trace = false, .hash_draws = 0}).time)) {}
@@ -40,11 +40,6 @@ class SlowWays {
   }
 
  private:
-  static training::Scenario with_slow_ways(training::Scenario scenario, double keeps) {
-    scenario.cluster.sites->bandwidth *= keeps;
-    return scenario;
-  }
-
   training::CheckedScenario checked_;
   training::DegradedSteps steps_;
   core::Seconds beside_flows_;

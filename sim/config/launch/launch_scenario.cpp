@@ -292,6 +292,7 @@ std::string model_entry_like(const workload::ModelSpec& model,
     other.model = load_entry<workload::ModelSpec>(entry.path, {roots, {}}).spec;
     other = import::normalised(std::move(other));
     other.model.name = model.name;
+    other.model.sixteen_bit_layers = model.sixteen_bit_layers;  // of the recipe, not of the shape
     if (other.model == model) {
       return entry.name;
     }

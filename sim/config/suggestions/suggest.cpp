@@ -18,7 +18,7 @@ namespace {
 constexpr std::size_t kMost = 6;
 
 /// What frameworks and people call keys of ours.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 16> kOtherNames{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 21> kOtherNames{
     {{"tp", "tensor"},
      {"pp", "pipeline"},
      {"dp", "data"},
@@ -34,7 +34,12 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 16> kOtherNa
      {"dtype", "precision"},
      {"zero", "sharding"},
      {"n_layers", "layers"},
-     {"vocab_size", "vocabulary"}}};
+     {"vocab_size", "vocabulary"},
+     {"micro_batch_size", "micro_batch"},
+     {"num_nodes", "cluster.nodes"},
+     {"num_gpus", "cluster.nodes"},
+     {"save_interval", "checkpoint.interval"},
+     {"checkpoint_interval", "checkpoint.interval"}}};
 
 /// What frameworks call words of ours. Source: ShardingStrategy of torch/distributed/fsdp/api.py;
 /// DeepSpeed's stages; Megatron-LM's --use-distributed-optimizer.

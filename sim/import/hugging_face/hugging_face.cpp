@@ -96,9 +96,9 @@ std::string name_from_file(std::string file) {
 }
 
 /// Models of images and text whose text decoder is a family of its own.
-constexpr std::array<std::string_view, 10> kWithTextDecoder{
-    "qwen2_vl",     "qwen2_5_vl", "qwen3_5", "qwen3_5_moe", "qwen3_vl",
-    "qwen3_vl_moe", "llama4",     "gemma3",  "gemma4",      "kimi_k25"};
+constexpr std::array<std::string_view, 12> kWithTextDecoder{
+    "qwen2_vl", "qwen2_5_vl", "qwen3_5", "qwen3_5_moe", "qwen3_vl", "qwen3_vl_moe",
+    "llama4",   "gemma3",     "gemma4",  "kimi_k25",    "mistral3", "glm4v_moe"};
 
 /// Goes on with the text decoder of a model that has other parts too, where it is described apart.
 bool enter_text_decoder(JsonObject& json) {

@@ -64,8 +64,12 @@ void read_latent_attention(JsonObject& json, ModelSpec& model) {
 
 void read_qwen_mixture(JsonObject& json, ModelSpec& model) {
   read_experts(json, model, {"num_experts", "moe_intermediate_size"});
-  require_every_layer(json, "decoder_sparse_step");
+  model.moe->period = json.whole_or("decoder_sparse_step", 1);
   std::vector<int> dense = json.wholes("mlp_only_layers");
+  if (model.moe->period > 1 && !dense.empty()) {
+    json.complain("mlp_only_layers",
+                  "'mlp_only_layers' beside 'decoder_sparse_step' above 1 cannot be described");
+  }
   std::sort(dense.begin(), dense.end());
   for (std::size_t i = 0; i < dense.size(); ++i) {
     if (dense[i] != static_cast<int>(i)) {
@@ -74,7 +78,8 @@ void read_qwen_mixture(JsonObject& json, ModelSpec& model) {
     }
   }
   model.moe->leading_dense_layers = static_cast<int>(dense.size());
-  model.ffn = dense.empty() ? 0 : json.whole("intermediate_size");
+  const bool some_dense = model.moe->period > 1 || !dense.empty();
+  model.ffn = some_dense ? json.whole("intermediate_size") : 0;
   json.pass_over({"intermediate_size"});
   read_shared_width(json, model, "shared_expert_intermediate_size");
 }
@@ -200,15 +205,8 @@ void read_shared_indexers(JsonObject& json, ModelSpec& model) {
   }
 }
 
-/// Layers with a dense MLP by name; they must be those that 'first_k_dense_replace' counts. What
-/// layers attend to is the same in all.
-void check_layer_types(JsonObject& json, const ModelSpec& model) {
-  json.pass_over({"num_experts"});  // 'n_routed_experts' once more
-  for (const std::string& type : json.words("layer_types")) {
-    if (json.clean() && type != "deepseek_sparse_attention") {
-      json.complain("layer_types", fmt::format("layers of type '{}' are not modelled", type));
-    }
-  }
+/// Layers with a dense MLP by name; they must be those that 'first_k_dense_replace' counts.
+void check_dense_layers(JsonObject& json, const ModelSpec& model) {
   const std::vector<std::string> types = json.words("mlp_layer_types");
   for (std::size_t l = 0; l < types.size() && json.clean(); ++l) {
     const bool dense = static_cast<int>(l) < model.moe->leading_dense_layers;
@@ -219,6 +217,23 @@ void check_layer_types(JsonObject& json, const ModelSpec& model) {
                                 model.moe->leading_dense_layers));
     }
   }
+}
+
+/// The same, and what layers attend to, which is alike in all.
+void check_layer_types(JsonObject& json, const ModelSpec& model) {
+  json.pass_over({"num_experts"});  // 'n_routed_experts' once more
+  for (const std::string& type : json.words("layer_types")) {
+    if (json.clean() && type != "deepseek_sparse_attention") {
+      json.complain("layer_types", fmt::format("layers of type '{}' are not modelled", type));
+    }
+  }
+  check_dense_layers(json, model);
+}
+
+/// GLM-4.7-Flash: DeepSeek's latent attention and mixture under names of GLM.
+void read_glm4_lite(JsonObject& json, ModelSpec& model) {
+  read_deepseek(json, model);
+  check_dense_layers(json, model);
 }
 
 /// DeepSeek-V3.2 and GLM-5: an indexer chooses keys of latent attention; that of GLM-5.2 for
@@ -249,6 +264,31 @@ void read_glm4_moe(JsonObject& json, ModelSpec& model) {
   read_grouped_attention(json, model);
   read_deepseek_experts(json, model);
   model.query_key_norm = json.flag_or("use_qk_norm", false);
+}
+
+/// dots.llm1: GLM's mixture with normed queries and keys in every model.
+void read_dots(JsonObject& json, ModelSpec& model) {
+  read_glm4_moe(json, model);
+  model.query_key_norm = true;
+}
+
+/// Ling and Ring: dense layers first, shared experts in units of the routed ones.
+void read_bailing(JsonObject& json, ModelSpec& model) {
+  read_shape(json, model);
+  read_grouped_attention(json, model);
+  read_experts(json, model, {"num_experts", "moe_intermediate_size"});
+  model.moe->shared_experts = json.whole_or("num_shared_experts", 0, 0);
+  read_leading_dense(json, model, "first_k_dense_replace");
+  read_routing_groups(json, model);
+  model.query_key_norm = json.flag_or("use_qk_norm", false);
+  model.multi_token_prediction = json.whole_or("num_nextn_predict_layers", 0, 0);
+  const int shared = json.whole_or("moe_shared_expert_intermediate_size", model.moe->ffn);
+  if (json.clean() && shared != model.moe->ffn) {
+    json.complain("moe_shared_expert_intermediate_size",
+                  fmt::format("shared experts of width {} beside routed ones of {} cannot be "
+                              "described",
+                              shared, model.moe->ffn));
+  }
 }
 
 void read_granite_experts(JsonObject& json, ModelSpec& model) {
@@ -332,6 +372,47 @@ void read_minimax_m2(JsonObject& json, ModelSpec& model) {
   }
 }
 
+/// Lists of Llama 4's layers say once more what its shorter keys do.
+void check_llama4_layers(JsonObject& json, ModelSpec& model) {
+  const std::vector<std::string> types = json.words("layer_types");
+  const auto full = [](const std::string& type) { return type == "full_attention"; };
+  if (!types.empty() && std::ranges::all_of(types, full)) {
+    model.window = 0;
+    model.window_period = 1;
+    model.chunked_window = false;
+    set_attention_kind(model);
+  }
+  for (std::size_t l = 0; l < types.size() && model.window > 0; ++l) {
+    if (types[l] != (l % 4 == 3 ? "full_attention" : "chunked_attention")) {
+      json.complain("layer_types",
+                    "'layer_types' must be 'chunked_attention' three times, then "
+                    "'full_attention', and so on, or 'full_attention' in all layers");
+      break;
+    }
+  }
+  const std::vector<int> rotary = json.wholes("no_rope_layers");
+  for (std::size_t l = 0; l < rotary.size(); ++l) {
+    if (rotary[l] != (l % 4 == 3 ? 0 : 1)) {
+      json.complain("no_rope_layers",
+                    "'no_rope_layers' must be 1, 1, 1, 0, ...: every fourth layer "
+                    "attends to all tokens");
+      break;
+    }
+  }
+  const std::vector<int> experts = json.wholes("moe_layers");
+  std::vector<int> expected;
+  for (int l = model.moe->period - 1; l < model.layers; l += model.moe->period) {
+    expected.push_back(l);
+  }
+  if (json.clean() && !experts.empty() && experts != expected) {
+    json.complain("moe_layers",
+                  fmt::format("'moe_layers' must be the last of every {} "
+                              "('interleave_moe_layer_step'): mixtures in an order of their own "
+                              "cannot be described",
+                              model.moe->period));
+  }
+}
+
 /// Three layers in four attend within pieces of the sequence; experts in every layer or every
 /// second.
 void read_llama4(JsonObject& json, ModelSpec& model) {
@@ -350,15 +431,7 @@ void read_llama4(JsonObject& json, ModelSpec& model) {
     model.chunked_window = true;
     model.attention = AttentionKind::sliding_window;
   }
-  std::vector<int> rotary = json.wholes("no_rope_layers");
-  for (std::size_t i = 0; i < rotary.size(); ++i) {
-    if (rotary[i] != (i % 4 == 3 ? 0 : 1)) {
-      json.complain("no_rope_layers",
-                    "'no_rope_layers' must be 1, 1, 1, 0, ...: every fourth layer "
-                    "attends to all tokens");
-      break;
-    }
-  }
+  check_llama4_layers(json, model);
 }
 
 constexpr std::array kExpertFamilies{Family{"mixtral", read_mixtral},
@@ -378,6 +451,10 @@ constexpr std::array kExpertFamilies{Family{"mixtral", read_mixtral},
                                      Family{"glm_moe_dsa", read_sparse_deepseek},
                                      Family{"kimi_k2", read_deepseek},
                                      Family{"glm4_moe", read_glm4_moe},
+                                     Family{"glm4v_moe_text", read_glm4_moe},
+                                     Family{"glm4_moe_lite", read_glm4_lite},
+                                     Family{"dots1", read_dots},
+                                     Family{"bailing_moe", read_bailing},
                                      Family{"dbrx", read_dbrx},
                                      Family{"ernie4_5_moe", read_ernie_experts},
                                      Family{"hunyuan_v1_moe", read_hunyuan_experts},

@@ -168,6 +168,11 @@ void read_minimax(JsonObject& json, ModelSpec& model) {
   }
   std::vector<LayerContent> layers;
   for (const int type : json.wholes("attn_type_list")) {
+    if (json.clean() && type != 0 && type != 1) {
+      json.complain(
+          "attn_type_list",
+          fmt::format("'attn_type_list' has a {}; 0 is linear attention, 1 softmax", type));
+    }
     layers.push_back(type == 0 ? LayerContent::mixer : LayerContent::attention);
   }
   if (layers.size() != static_cast<std::size_t>(model.layers)) {

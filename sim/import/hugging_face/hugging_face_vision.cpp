@@ -72,6 +72,12 @@ void read_qwen3_vl(JsonObject& json, VisionSpec& vision) {
   join_patches(vision);
 }
 
+/// The same tower without projectors of layers in between, whose list is empty and not read.
+void read_qwen3_5(JsonObject& json, VisionSpec& vision) {
+  read_qwen3_vl(json, vision);
+  vision.projectors = 1;
+}
+
 /// SigLIP; squares of its patches are averaged to `mm_tokens_per_image` tokens.
 void read_gemma3_encoder(JsonObject& json, VisionSpec& vision) {
   vision.layers = json.whole("vision_config.num_hidden_layers");
@@ -96,8 +102,9 @@ struct EncoderFamily {
   void (*read)(JsonObject& json, VisionSpec& vision);
 };
 constexpr std::array kEncoders{
-    EncoderFamily{"qwen2_vl", read_qwen2_vl}, EncoderFamily{"qwen2_5_vl", read_qwen2_5_vl},
-    EncoderFamily{"qwen3_vl", read_qwen3_vl}, EncoderFamily{"qwen3_vl_moe", read_qwen3_vl},
+    EncoderFamily{"qwen2_vl", read_qwen2_vl},    EncoderFamily{"qwen2_5_vl", read_qwen2_5_vl},
+    EncoderFamily{"qwen3_vl", read_qwen3_vl},    EncoderFamily{"qwen3_vl_moe", read_qwen3_vl},
+    EncoderFamily{"qwen3_5", read_qwen3_5},      EncoderFamily{"qwen3_5_moe", read_qwen3_5},
     EncoderFamily{"gemma3", read_gemma3_encoder}};
 
 const EncoderFamily* encoder_of(std::string_view model_type) {

@@ -295,8 +295,13 @@ class ShellScript {
         read_comment();
       } else if (!skip_blank()) {
         const std::size_t before = at_;
-        words.push_back(read_word());
+        ShellWord word = read_word();
         at_ += at_ == before ? 1 : 0;  // a stray operator
+        if (holds_flags(word)) {       // "--flag value", which bash takes apart where it is used
+          std::ranges::move(split(word), std::back_inserter(words));
+        } else {
+          words.push_back(std::move(word));
+        }
       }
     }
     if (at_ == text_.size()) {

@@ -5,6 +5,7 @@
 #include "sim/core/shown_text.h"
 #include "sim/import/launch/launch_fields.h"
 #include "sim/import/launch/launch_saves.h"
+#include "sim/import/launch/torchtitan_stages.h"
 #include "sim/import/megatron/megatron_rows.h"
 
 namespace headway::import {
@@ -133,92 +134,6 @@ void write_reshard(const LaunchRun& run, LaunchWriter& out) {
   out.text("parallelism.fsdp_reshard_after_forward", run.parallelism.reshard ? "default" : "never");
 }
 
-bool is_folded(ScheduleKind kind) {
-  return kind == ScheduleKind::zero_bubble_v || kind == ScheduleKind::dual_pipe_v;
-}
-
-/// Layers of each of `chunks` stages where the ends of the model count as layers, the first stages
-/// having one more where that does not divide.
-std::vector<int> titan_chunks(int layers, int chunks, int first_less, int last_less) {
-  const int all = layers + first_less + last_less;
-  std::vector<int> out(static_cast<std::size_t>(chunks), all / chunks);
-  for (int i = 0; i < all % chunks; ++i) {
-    ++out[static_cast<std::size_t>(i)];
-  }
-  out.front() -= first_less;
-  out.back() -= last_less;
-  return out;
-}
-
-void read_titan_stages(LaunchReader& reader, LaunchRun& run) {
-  workload::ParallelismSpec& p = run.parallelism;
-  const auto first = reader.whole("parallelism.pipeline_parallel_first_stage_less_layers", 0);
-  const auto last = reader.whole("parallelism.pipeline_parallel_last_stage_less_layers", 0);
-  constexpr std::string_view kLayersKey = "parallelism.pipeline_parallel_layers_per_stage";
-  const auto per_stage = reader.whole(kLayersKey);
-  reader.place("parallelism.chunk_layers", kLayersKey);
-  const int layers = run.model.layers;
-  if (p.pipeline == 1 || layers == 0) {
-    return;
-  }
-  const int less_first = first.value_or(1);
-  const int less_last = last.value_or(1);
-  const int all = layers + less_first + less_last;
-  const bool looped = p.schedule == ScheduleKind::interleaved || is_folded(p.schedule);
-  int chunks = p.pipeline * (looped ? 2 : 1);
-  if (per_stage) {
-    chunks = (all + *per_stage - 1) / *per_stage;
-    if (chunks % p.pipeline != 0) {
-      reader.complain(kLayersKey,
-                      fmt::format("{} layers, {} of them for the ends, in stages of {} are {} "
-                                  "stages, which {} ranks do not share evenly",
-                                  all, less_first + less_last, *per_stage, chunks, p.pipeline));
-      return;
-    }
-  }
-  constexpr int kMostChunks = 10000;
-  if (layers > kMostChunks || chunks > kMostChunks) {
-    reader.complain(kLayersKey, fmt::format("{} layers in {} stages; at most {} of each are read",
-                                            layers, chunks, kMostChunks));
-    return;
-  }
-  const std::vector<int> list = titan_chunks(layers, chunks, less_first, less_last);
-  if (list.front() < 0 || list.back() < 0) {
-    reader.complain(kLayersKey, "the ends of the model count as more layers than a stage has");
-    return;
-  }
-  p.virtual_stages = is_folded(p.schedule) ? 1 : chunks / p.pipeline;
-  if (std::ranges::adjacent_find(list, std::ranges::not_equal_to{}) != list.end()) {
-    p.chunk_layers = list;
-  }
-}
-
-void write_titan_stages(const LaunchRun& run, LaunchWriter& out) {
-  const workload::ParallelismSpec& p = run.parallelism;
-  if (p.pipeline == 1) {
-    return;
-  }
-  const int chunks = p.pipeline * (is_folded(p.schedule) ? 2 : p.virtual_stages);
-  std::vector<int> list = p.chunk_layers;
-  int less_first = 0;
-  int less_last = 0;
-  int most = list.empty() ? 0 : *std::ranges::max_element(list);
-  if (list.empty()) {
-    const int middle = middle_layers(run);
-    most = middle * p.pipeline / chunks;
-    less_first = p.first_stage_layers > 0 ? std::max(0, middle - p.first_stage_layers) : 0;
-    less_last = p.last_stage_layers > 0 ? std::max(0, middle - p.last_stage_layers) : 0;
-  } else {
-    less_first = most - list.front();
-    less_last = most - list.back();
-  }
-  out.whole("parallelism.pipeline_parallel_first_stage_less_layers", less_first);
-  out.whole("parallelism.pipeline_parallel_last_stage_less_layers", less_last);
-  if (most > 0) {
-    out.whole("parallelism.pipeline_parallel_layers_per_stage", most);
-  }
-}
-
 void read_titan_schedule(LaunchReader& reader, LaunchRun& run) {
   constexpr std::string_view kKey = "parallelism.pipeline_parallel_schedule";
   reader.place("parallelism.schedule", kKey);
@@ -328,6 +243,12 @@ void read_titan_recompute(LaunchReader& reader, LaunchRun& run) {
   reader.place("parallelism.recompute", "activation_checkpoint.mode");
   if (mode == "full") {
     p.recompute = Recompute::full;
+  } else if (mode == "selective" && option == "op" &&
+             (run.model.latent || run.model.parallel_block)) {
+    p.recompute = Recompute::none;
+    reader.not_modelled("activation_checkpoint.selective_ac_option",
+                        "'op' saves every second product, and which those are is known of plain "
+                        "layers alone: nothing is taken to be recomputed");
   } else if (mode == "selective" && option == "op") {
     p.recompute = Recompute::selective;
     p.recompute_parts = {workload::RecomputePart::operators};

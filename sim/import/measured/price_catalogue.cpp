@@ -154,4 +154,22 @@ ServerPrice cheapest_offer(const std::vector<ServerPrice>& prices,
   });
 }
 
+std::string gpu_words(const std::string& accelerator) {
+  if (accelerator == "A100") {
+    return "A100 40 GB";
+  }
+  if (accelerator == "V100") {
+    return "V100 16 GB";
+  }
+  std::string words = accelerator.substr(0, accelerator.find("-SXM"));  // the usual form
+  std::replace(words.begin(), words.end(), '-', ' ');
+  const std::size_t unit = words.size() >= 2 ? words.size() - 2 : 0;
+  const bool sized =
+      words.ends_with("GB") && unit > 0 && words[unit - 1] >= '0' && words[unit - 1] <= '9';
+  if (sized) {
+    words.insert(unit, " ");
+  }
+  return words;
+}
+
 }  // namespace headway::import

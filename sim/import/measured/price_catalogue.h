@@ -40,4 +40,9 @@ ServerPrice cheapest_offer(const std::vector<ServerPrice>& prices,
                            const OfferRequest& request,
                            const std::string& file);
 
+/// The name of an accelerator as that of a GPU has it: "A100 80 GB" of A100-80GB. Where two sizes
+/// share a name, the smaller has it without its size. Source: skypilot-org/skypilot,
+/// sky/catalog/data_fetchers: A100 has 40 GB and A100-80GB is beside it, V100 16 and V100-32GB.
+std::string gpu_words(const std::string& accelerator);
+
 }  // namespace headway::import

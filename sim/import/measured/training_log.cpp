@@ -352,16 +352,19 @@ class TrainingLogReader {
   }
 
   void read_memory(const std::string& line) {
-    const auto take = [&](std::string_view key, double unit) {
+    const auto take = [&](std::string_view key, double unit, double& most) {
       if (const auto value = number_of(word_after(line, key))) {
-        log_.memory_bytes = std::max(log_.memory_bytes, *value * unit);
+        most = std::max(most, *value * unit);
       }
     };
     constexpr double kMebibyte = 1024.0 * 1024;
-    take("| max allocated:", kMebibyte);
-    take("MaxMemAllocated", 1024 * kMebibyte);
-    if (line.find("GiB(") != std::string::npos && line.find("tps:") != std::string::npos) {
-      take("memory:", 1024 * kMebibyte);
+    take("| max allocated:", kMebibyte, log_.memory_bytes);
+    take("MaxMemAllocated", 1024 * kMebibyte, log_.memory_bytes);
+    // torchtitan's max_reserved_gib (components/metrics.py, 2026); a validation's lines hold what
+    // no training step does.
+    if (line.find("GiB(") != std::string::npos && line.find("tps:") != std::string::npos &&
+        line.find("validate") == std::string::npos) {
+      take("memory:", 1024 * kMebibyte, log_.reserved_bytes);
     }
   }
 

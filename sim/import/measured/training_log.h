@@ -63,8 +63,9 @@ struct TrainingLog {
                                   ///< "Save duration" of NeMo, "Finished saving" of torchtitan
   std::vector<double> loads;      ///< of a checkpoint [s]
   LoggedJob job;
-  double memory_bytes = 0;  ///< largest that was allocated at a time on a GPU; 0: not printed
-  double resolution = 0;    ///< one of the last digit of a step's figure / the figure, median
+  double memory_bytes = 0;    ///< largest that was allocated at a time on a GPU; 0: not printed
+  double reserved_bytes = 0;  ///< largest that the allocator held, as torchtitan prints it
+  double resolution = 0;      ///< one of the last digit of a step's figure / the figure, median
 };
 
 /// Prefixes of launchers and colours are passed over, lines of other programs too.

@@ -1,6 +1,7 @@
 // Megatron-LM's arguments about number formats, optimizer and kernels.
 #include "sim/core/shown_text.h"
 #include "sim/import/megatron/megatron_rows.h"
+#include "sim/workload/number_formats.h"
 
 namespace headway::import {
 
@@ -81,6 +82,27 @@ void write_precision(const LaunchRun& run, LaunchWriter& out) {
     out.flag("accumulate-allreduce-grads-in-fp32");
   } else if (precision != Precision::fp16 && !full && narrow) {
     out.flag("grad-reduce-in-bf16");
+  }
+}
+
+/// Layers at both ends that stay in 16 bits, one each unless said otherwise; without narrow
+/// products the flags say nothing. Source: Megatron-LM, megatron/core/fp8_utils.py and
+/// fp4_utils.py, 2026.
+void read_sixteen_bit(LaunchReader& reader, LaunchRun& run) {
+  const bool kept = reader.flag("first-last-layers-bf16").value_or(false);
+  const int first = reader.whole("num-layers-at-start-in-bf16", 0).value_or(1);
+  const int last = reader.whole("num-layers-at-end-in-bf16", 0).value_or(1);
+  if (kept && workload::narrow(run.training.precision) && first + last > 0) {
+    run.model.sixteen_bit_layers = workload::SixteenBitLayersSpec{first, last};
+    reader.place("model.sixteen_bit_layers", "first-last-layers-bf16");
+  }
+}
+
+void write_sixteen_bit(const LaunchRun& run, LaunchWriter& out) {
+  if (const auto& kept = run.model.sixteen_bit_layers) {
+    out.flag("first-last-layers-bf16");
+    out.whole("num-layers-at-start-in-bf16", kept->first);
+    out.whole("num-layers-at-end-in-bf16", kept->last);
   }
 }
 
@@ -195,6 +217,8 @@ std::vector<LaunchRow> megatron_recipe_rows() {
            "accumulate-allreduce-grads-in-fp32"},
           {"training.precision", "training.framework.scaling", "training.framework.gradient_bytes"},
           read_precision, write_precision),
+      ruled({"first-last-layers-bf16", "num-layers-at-start-in-bf16", "num-layers-at-end-in-bf16"},
+            {"model.sixteen_bit_layers"}, read_sixteen_bit, write_sixteen_bit),
       ruled({"optimizer", "use-precision-aware-optimizer", "exp-avg-dtype", "exp-avg-sq-dtype"},
             {"training.optimizer_state"}, read_optimizer, write_optimizer),
       ruled({"attention-backend", "use-flash-attn"}, {"training.framework.attention_kernels"},

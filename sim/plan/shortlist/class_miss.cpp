@@ -22,6 +22,10 @@ constexpr int kMostOpened = 24;
 constexpr std::size_t kMostNear = 8, kMostTried = 256;
 /// Layouts that are timed for a class whatever the search has timed. Source: round value.
 constexpr std::int64_t kLeastTimed = 16;
+/// Choices of degrees of which a shape is opened, and shapes with the least bounds, whatever was
+/// timed before: the fastest of a class is likely among them. Source: round values.
+constexpr std::size_t kMostDegrees = 16;
+constexpr int kLeastOpened = 4;
 
 /// A field by whose values layouts fall into classes.
 struct ClassField {
@@ -237,14 +241,35 @@ class ClassSearch {
     return places;
   }
 
+  /// Opens of each choice of degrees the shape with the least bound, and the one with the plainest
+  /// schedule: bounds know nothing of memory, and schedules of the same degrees mostly lack it
+  /// alike.
+  void open_degrees(const LayoutClass& one, Tier& tier, Found& found) const {
+    std::set<std::array<int, 5>> seen;
+    for (const std::size_t i : order_) {
+      if ((*asked_.bounds)[i] == Seconds(kNever) || (*asked_.bounds)[i] > found.limit() ||
+          seen.size() >= kMostDegrees) {
+        return;
+      }
+      const ParallelismSpec& p = space_.shapes()[i].layout;
+      const int plain = p.schedule == workload::ScheduleKind::one_f_one_b ? 1 : 0;
+      if (one.has(space_.shapes()[i]) &&
+          seen.insert({p.tensor, p.context, p.pipeline, p.expert, plain}).second) {
+        open(one, i, tier, found);
+      }
+    }
+  }
+
   void open_shapes(const LayoutClass& one, Tier& tier, ClassMiss& miss) const {
     const auto& bounds = *asked_.bounds;
     Found found;
     for (const std::size_t i : like_plan_1(one)) {
-      if (found.timed <= most_timed_) {
+      if (found.timed <= most_timed_ / 2) {
         open(one, i, tier, found);
       }
     }
+    open_degrees(one, tier, found);
+    const int before = found.counted;
     for (const std::size_t i : order_) {
       if (bounds[i] == Seconds(kNever) || bounds[i] > found.limit()) {
         break;
@@ -252,8 +277,9 @@ class ClassSearch {
       if (!one.has(space_.shapes()[i]) || found.shapes.count(i) > 0) {
         continue;
       }
+      const bool some = found.counted >= before + kLeastOpened;
       if (found.counted >= kMostOpened || found.shapes.size() >= kMostTried ||
-          found.timed > most_timed_) {
+          (found.timed > most_timed_ && some)) {
         miss.least = bounds[i].si();
         break;
       }

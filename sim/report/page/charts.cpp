@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "sim/drill/symptom.h"
 #include "sim/report/page/chart_parts.h"
 #include "sim/report/page/figure_words.h"
 #include "sim/report/page/html.h"
@@ -26,14 +27,37 @@ std::string front_of(const Json& result) {
   return "front of " + (goals.empty() ? "time and money" : text_at(result, {"objective"}) + goals);
 }
 
-/// Every layout that was simulated and has days and dollars, with the place of its plan where the
-/// table has it.
+/// Points of the chart of all layouts: more would make the page larger than is good to send.
+constexpr std::size_t kMostLayouts = 800;
+
+/// Six digits: what a screen shows of a number takes less room than the number.
+double shown_digits(const Json& value) {
+  return std::stod(fmt::format("{:.6g}", value.get<double>()));
+}
+
+/// The layouts that were simulated and have days and dollars: all, or, of more than kMostLayouts,
+/// those of plans in the table and of the others every so many.
+std::vector<const Json*> drawn_layouts(const Json& result) {
+  std::vector<const Json*> listed, others;
+  for (const auto& one : at(result, {"simulated_plans"})) {
+    if (one["days"].is_number() && one["usd"].is_number()) {
+      const bool plan = number_at(one, {"plan"}).value_or(0) >= 1 || one["pareto"] == true;
+      (plan ? listed : others).push_back(&one);
+    }
+  }
+  const std::size_t room = kMostLayouts - std::min(kMostLayouts, listed.size());
+  const std::size_t kept = std::min(room, others.size());
+  for (std::size_t i = 0; i < kept; ++i) {
+    listed.push_back(others[i * others.size() / kept]);
+  }
+  return listed;
+}
+
+/// Their points, with the place of its plan where the table has it.
 Json simulated_layouts(const Json& result) {
   Json points = Json::array();
-  for (const auto& one : at(result, {"simulated_plans"})) {
-    if (!one["days"].is_number() || !one["usd"].is_number()) {
-      continue;
-    }
+  for (const Json* drawn : drawn_layouts(result)) {
+    const Json& one = *drawn;
     const Json& plans = at(result, {"plans"});
     const auto place = static_cast<std::size_t>(number_at(one, {"plan"}).value_or(0));
     const bool listed = place >= 1 && place <= plans.size();
@@ -48,14 +72,12 @@ Json simulated_layouts(const Json& result) {
     points.push_back({{"point", points.size() + 1},
                       {"plan", one["plan"]},
                       {"what", words},
-                      {"days", one["days"]},
-                      {"dollars", one["usd"]},
+                      {"days", shown_digits(one["days"])},
+                      {"dollars", shown_digits(one["usd"])},
                       {"front", one["pareto"] == true ? "on it"
                                 : listed              ? "behind it"
                                                       : "not in the table"},
-                      {"run", one["own_run"] == true
-                                  ? "simulated"
-                                  : "in proportion to the step, from the fastest layout there"}});
+                      {"run", one["own_run"] == true ? "simulated" : "in proportion"}});
   }
   return points;
 }
@@ -105,7 +127,14 @@ void add_plan(const Json& result, std::vector<Chart>& charts) {
       {"tooltip",
        Json::array({axis("what", "nominal", "layout"), axis("days", "quantitative", "days"),
                     axis("dollars", "quantitative", "USD"), axis("run", "nominal", "its run")})}};
-  add(charts, "front", "Days and dollars of every layout that was simulated", spec);
+  const std::size_t all = at(result, {"simulated_plans"}).size();
+  add(charts, "front",
+      fmt::format("Days and dollars of {}; of a run in proportion the days are those of the "
+                  "fastest layout there, times the steps' ratio",
+                  all > kMostLayouts
+                      ? fmt::format("{} of {} layouts that were simulated", kMostLayouts, all)
+                      : "every layout that was simulated"),
+      spec);
 }
 
 /// A time in seconds as an axis says it. Source: the minute, the hour.
@@ -113,18 +142,43 @@ constexpr const char* kTimes =
     "datum.value < 60 ? datum.value + ' s' : datum.value < 3600 ? datum.value / 60 + ' min' : "
     "datum.value / 3600 + ' h'";
 
+/// The rows of a cascade, from the fault up: the layers, then who acts.
+std::vector<std::string> cascade_rows() {
+  std::vector<std::string> rows{"fault"};
+  for (const auto& layer : enum_words(drill::StackLayer{})) {
+    rows.emplace_back(layer.word);
+  }
+  for (const char* acting : {"alarm", "blame", "recovery"}) {
+    rows.emplace_back(acting);
+  }
+  return rows;
+}
+
+/// The row of a moment: its layer, or who acts then.
+std::string cascade_row(const Json& moment) {
+  if (moment["layer"].is_string()) {
+    return moment["layer"];
+  }
+  const std::string what = moment["moment"];
+  return what == "fault" || what == "alarm" || what == "blame" ? what
+         : what == "healed"                                    ? "fault"
+         : what == "save"                                      ? "storage"
+                                                               : "recovery";
+}
+
 /// When each layer shows something, where the time is lost, and what would have saved some of it.
 void add_drill(const Json& result, std::vector<Chart>& charts) {
   Json moments = Json::array();
   for (const auto& moment : at(result, {"timeline"})) {
-    const Json& layer = moment["layer"];
-    moments.push_back({{"layer", layer.is_null() ? Json("job") : layer},
+    moments.push_back({{"layer", cascade_row(moment)},
                        {"seconds", moment["at_s"]},
                        {"moment", moment["moment"]},
                        {"text", moment["text"]}});
   }
   Json spec = base(moments, "point");
-  spec["height"] = height_of_rows(moments, "layer", 30);
+  const auto rows = cascade_rows();
+  constexpr int kRow = 26;  // pixels
+  spec["height"] = kRow * static_cast<int>(rows.size());
   spec["mark"]["filled"] = true;
   spec["mark"]["size"] = 80;
   spec["encoding"] = {
@@ -132,7 +186,8 @@ void add_drill(const Json& result, std::vector<Chart>& charts) {
        axis("seconds", "quantitative", "time after the fault, logarithmic",
             {{"scale", {{"type", "symlog"}}},
              {"axis", {{"values", {0, 1, 10, 60, 600, 3600, 36000}}, {"labelExpr", kTimes}}}})},
-      {"y", axis("layer", "nominal", "", {{"sort", nullptr}})},
+      {"y", axis("layer", "nominal", "",
+                 {{"sort", nullptr}, {"scale", {{"domain", rows}}}, {"axis", {{"grid", true}}}})},
       {"color", axis("moment", "nominal", "")},
       {"tooltip", Json::array({axis("text", "nominal", "what"),
                                axis("seconds", "quantitative", "seconds after the fault")})}};
@@ -195,7 +250,8 @@ void add_parts(const Json& result,
   for (const Json& part : at(result, {member})) {
     const auto difference = number_at(part, {"difference"});
     const auto share = number_at(part, {"share"});
-    if (difference && share && *difference != 0) {
+    constexpr double kRounding = 1e-9;  // Source: sums of doubles
+    if (difference && share && std::abs(*share) > kRounding) {
       const char* sign = *difference > 0 ? "+" : "";
       values.push_back(
           row_of(text_at(part, {"words"}), scale * *difference, *difference > 0,
@@ -238,7 +294,7 @@ void add_validation(const Json& result, std::vector<Chart>& charts) {
   const Json equal = {{"mark", {{"type", "line"}, {"color", "#d33"}, {"strokeDash", {4, 4}}}},
                       {"encoding", {{"x", x}, {"y", axis("measured", "quantitative", "", log)}}}};
   const Json intervals = {
-      {"mark", {{"type", "rule"}, {"opacity", 0.35}}},
+      {"mark", {{"type", "rule"}, {"color", "#888"}, {"opacity", 0.6}}},
       {"encoding",
        {{"x", x}, {"y", axis("low", "quantitative", "", log)}, {"y2", {{"field", "high"}}}}}};
   constexpr std::size_t kFew = 100;  // points that do not cover one another
@@ -259,14 +315,43 @@ void add_validation(const Json& result, std::vector<Chart>& charts) {
       spec);
 }
 
+/// What a profile measured beside the prediction, each figure in seconds.
+void add_profile(const Json& result, std::vector<Chart>& charts) {
+  Json values = Json::array();
+  for (const auto& row : at(result, {"rows"})) {
+    if (row["unit"] != "s" || (row["measured"] == 0 && row["predicted"] == 0)) {
+      continue;
+    }
+    const std::string what = spaced(row["figure"].get<std::string>());
+    for (const char* side : {"measured", "predicted"}) {
+      values.push_back(
+          {{"what", what}, {"side", side}, {"value", row[side]}, {"meaning", row["meaning"]}});
+    }
+  }
+  Json spec = base(values, "bar");
+  constexpr int kRow = 34;  // pixels of two bars
+  spec["height"] = kRow * static_cast<int>(std::max<std::size_t>(1, values.size() / 2));
+  spec["encoding"] = {
+      {"y", axis("what", "nominal", "", {{"sort", nullptr}})},
+      {"yOffset", {{"field", "side"}}},
+      {"x", axis("value", "quantitative", "seconds of a step, mean over the profiles' ranks")},
+      {"color", axis("side", "nominal", "")},
+      {"tooltip", Json::array({axis("meaning", "nominal", "what"), axis("side", "nominal", "side"),
+                               axis("value", "quantitative", "seconds")})}};
+  add(charts, "profile", "What was measured beside what is predicted", spec);
+}
+
 }  // namespace
 
 std::vector<Chart> charts_of(const ReadResult& result) {
   using Adds = void (*)(const Json&, std::vector<Chart>&);
-  static const std::map<std::string_view, Adds> verbs{
-      {"headway.run/1", add_run},     {"headway.plan/1", add_plan},
-      {"headway.drill/1", add_drill}, {"headway.compare/1", add_compare},
-      {"headway.sweep/1", add_sweep}, {"headway.validate/1", add_validation}};
+  static const std::map<std::string_view, Adds> verbs{{"headway.run/1", add_run},
+                                                      {"headway.plan/1", add_plan},
+                                                      {"headway.drill/1", add_drill},
+                                                      {"headway.compare/1", add_compare},
+                                                      {"headway.sweep/1", add_sweep},
+                                                      {"headway.validate/1", add_validation},
+                                                      {"headway.compare-profile/1", add_profile}};
   std::vector<Chart> charts;
   if (const auto verb = verbs.find(result.type().schema); verb != verbs.end()) {
     verb->second(result.json(), charts);

@@ -1,5 +1,6 @@
 #include "sim/report/page/html.h"
 
+#include <cctype>
 #include <fmt/format.h>
 
 namespace headway::report {
@@ -80,9 +81,12 @@ namespace {
 /// neighbour.
 std::string breakable(const std::string& heading) {
   std::string html;
-  for (const char c : escaped(heading)) {
-    html += c;
-    if (c == '_' || c == '.') {
+  const std::string text = escaped(heading);
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    html += text[i];
+    const bool number =
+        i + 1 < text.size() && std::isdigit(static_cast<unsigned char>(text[i + 1]));
+    if (text[i] == '_' || (text[i] == '.' && !number)) {
       html += "<wbr>";
     }
   }

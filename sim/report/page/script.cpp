@@ -73,7 +73,7 @@ async function drawCharts(root) {
 
 const faint = dark ? '#2b323c' : '#e3e7ec';
 const palettes = {
-  stages: ['#4c8dd6', '#3f9c6a', '#7fc8a9', '#a06cd5', '#e08a2e', faint, '#98a2ad'],
+  stages: ['#4c8dd6', '#3f9c6a', '#c9a227', '#a06cd5', '#e08a2e', faint, '#98a2ad'],
   streams: ['#4c8dd6', '#e08a2e', '#3f9c6a', '#a06cd5', '#c0392b', '#2a9d9d', '#e8c34b', '#8c6d46', '#98a2ad'],
   failures: ['#e8c34b', '#c0392b', '#e67e22', '#98a2ad', '#a06cd5', '#4c8dd6', '#2a9d9d', '#3f9c6a', '#7fc8a9', '#8c6d46', '#b09a7a', '#d0bfa6', '#6b7a8f'],
 };
@@ -110,10 +110,17 @@ function timeline(box) {
   }
   let from = 0, to = end;
   const ink = getComputedStyle(document.body).color;
+  const unitOf = s => s >= 172800 ? [86400, 'd'] : s >= 7200 ? [3600, 'h'] : s >= 1 || s === 0 ? [1, 's'] : s >= 1e-3 ? [1e-3, 'ms'] : [1e-6, 'us'];
   function time(units) {
-    const s = units / data.units_per_s;
-    const [size, word] = s >= 172800 ? [86400, 'd'] : s >= 7200 ? [3600, 'h'] : s >= 1 || s === 0 ? [1, 's'] : s >= 1e-3 ? [1e-3, 'ms'] : [1e-6, 'us'];
+    const s = units / data.units_per_s, [size, word] = unitOf(s);
     return String(Number((s / size).toPrecision(4))) + ' ' + word;
+  }
+  // Steps between round values of what is shown, at most so many of them, and how such a value is written.
+  function grid(most) {
+    const [size, word] = unitOf(to / data.units_per_s), unit = size * data.units_per_s;
+    const least = (to - from) / unit / most, power = 10 ** Math.floor(Math.log10(least));
+    const step = power * [1, 2, 5, 10].find(n => n * power >= least), digits = Math.max(0, -Math.floor(Math.log10(step * 1.001)));
+    return {step: step * unit, words: at => (at / unit).toFixed(digits) + ' ' + word};
   }
 
   function draw() {
@@ -135,18 +142,17 @@ function timeline(box) {
         pen.fillStyle = colours[s.what[k] % colours.length];
         pen.fillRect(x, y, Math.max(0.5, x2 - x - (x2 - x > 3 ? 0.6 : 0)), row - 1);
         pen.globalAlpha = 1;
-        if (s.number && s.number[k] >= 0 && x2 - x > 22 && row > 11) { pen.fillStyle = '#fff'; pen.fillText(String(s.number[k]), x + 4, y + row / 2); }
+        if (s.number && s.number[k] >= 0 && x2 - x > 22 && row > 11) { pen.fillStyle = s.chunk && s.chunk[k] > 2 ? '#1b1f24' : '#fff'; pen.fillText(String(s.number[k]), x + 4, y + row / 2); }
       }
     });
     pen.fillStyle = ink;
-    const ticks = Math.max(2, Math.floor((width - left) / 120)), y = top + row * data.rows.length + foot / 2;
-    for (let t = 0; t <= ticks; ++t) {
-      const words = time(from + (to - from) * t / ticks);
-      const x = left + (width - left) * t / ticks;
-      pen.textAlign = t === 0 ? 'left' : t === ticks ? 'right' : 'center';
-      pen.fillText(words, x, y);
+    const y = top + row * data.rows.length + foot / 2;
+    const {step, words: wordsAt} = grid(Math.max(2, Math.floor((width - left) / 120)));
+    for (let n = Math.ceil(from / step); n * step <= to; n += 1) {
+      const t = n * step, words = wordsAt(t), x = left + (t - from) * scale, half = pen.measureText(words).width / 2;
+      pen.fillRect(x, y - foot / 2, 1, 4);
+      pen.fillText(words, Math.max(left, Math.min(width - 2 * half, x - half)), y + 2);
     }
-    pen.textAlign = 'left';
   }
   function zoom(factor, middle) {
     const span = Math.min(end, Math.max(end * 1e-5, (to - from) * factor));
@@ -167,8 +173,8 @@ function timeline(box) {
     told.textContent = s.label + ', ' + data.names[s.what[low]] +
       (s.number && s.number[low] >= 0 ? ', micro-batch ' + s.number[low] : '') +
       (s.chunk && s.chunk[low] >= 0 ? ', chunk ' + s.chunk[low] : '') + ': ' + time(s.length[low]) + ' from ' + time(s.begin[low]) +
-      (exposed > 0 && exposed < s.length[low] ? '; ' + time(exposed) + ' of it waiting for transfers inside it' : '') +
-      (s.runs && s.runs[low] < s.length[low] ? '; ' + time(s.runs[low]) + ' of it' : '') +
+      (exposed > 0 && exposed < s.length[low] ? '; ' + time(exposed) + ' of it are waits for transfers inside it' : '') +
+      (s.runs && s.runs[low] < s.length[low] ? '; ' + time(s.runs[low]) + ' of it at work' : '') +
       ((data.formulas || [])[s.what[low]] || []).map(line => '\n' + line).join('');
   }
   let grabbed = null;
@@ -186,7 +192,7 @@ function timeline(box) {
       ArrowLeft: () => move(-0.2), ArrowRight: () => move(0.2), '0': () => zoom(1e9, middle)}[e.key];
     if (does) { e.preventDefault(); does(); tellRange(); }
   });
-  const tellRange = () => { told.textContent = 'shown: ' + time(from) + ' to ' + time(to); };
+  const tellRange = () => { told.textContent = 'shown: ' + time(to - from) + ' from ' + grid(40).words(from) + ' on'; };
   const buttons = box.querySelectorAll('button');
   [0.5, 2, 1e9].forEach((factor, i) => { buttons[i].onclick = () => { zoom(factor, (from + to) / 2); tellRange(); }; });
   const legend = box.querySelector('.legend');

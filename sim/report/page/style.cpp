@@ -39,7 +39,7 @@ tr.in td { background: var(--tile); font-weight: 600; } tr.out td { opacity: 0.3
 .timeline canvas:focus { outline: 2px solid var(--accent); }
 .timeline button { font: inherit; padding: 0.1rem 0.7rem; margin: 0 0.3rem 0.3rem 0; }
 .legend { display: flex; flex-wrap: wrap; gap: 0.2rem 1rem; font-size: 0.85rem; }
-.legend i { display: inline-block; width: 0.9em; height: 0.9em; border-radius: 2px; margin-right: 0.35em; vertical-align: -0.1em; }
+.legend i { print-color-adjust: exact; display: inline-block; width: 0.9em; height: 0.9em; border-radius: 2px; margin-right: 0.35em; vertical-align: -0.1em; }
 .told { min-height: 1.6em; white-space: pre-line; font-size: 0.85rem; color: var(--soft); }
 .vega-bindings { font-size: 0.85rem; } .vega-bindings select { font: inherit; color: inherit; background: var(--paper); }
 @media (max-width: 40rem) {

@@ -184,15 +184,29 @@ Tiles validate_tiles(const Json& result) {
   return tiles;
 }
 
+/// Measured over predicted, the step first.
+Tiles profile_tiles(const Json& result) {
+  Tiles tiles;
+  for (const auto& row : at(result, {"rows"})) {
+    if (const auto ratio = number_at(row, {"ratio"}); ratio && row["unit"] == "s") {
+      tiles.emplace_back(
+          change_text(*ratio),
+          fmt::format("{}: {} s measured, {} s predicted", spaced(row["figure"].get<std::string>()),
+                      text_of(row["measured"]), text_of(row["predicted"])));
+    }
+  }
+  constexpr std::size_t kMost = 6;
+  tiles.resize(std::min(tiles.size(), kMost));
+  return tiles;
+}
+
 struct Verb {
   const char* name;
   Tiles (*tiles)(const Json&);
 };
-constexpr Verb kVerbs[] = {{"plan", plan_tiles},
-                           {"compare", compare_tiles},
-                           {"sweep", sweep_tiles},
-                           {"drill", drill_tiles},
-                           {"validate", validate_tiles}};
+constexpr Verb kVerbs[] = {
+    {"plan", plan_tiles},   {"compare", compare_tiles}, {"compare-profile", profile_tiles},
+    {"sweep", sweep_tiles}, {"drill", drill_tiles},     {"validate", validate_tiles}};
 
 }  // namespace
 

@@ -271,6 +271,7 @@ void members(A& archive, Plan& p) {
   archive("setting", p.setting);
   archive("gpus", p.gpus);
   archive("spares", p.spares);
+  archive("racks", p.racks);
   archive("power", p.power);
   archive("layout", p.layout);
   archive("micro_batches", p.micro_batches);
@@ -278,6 +279,7 @@ void members(A& archive, Plan& p) {
   archive("step", p.step);
   archive("campaign", p.campaign);
   archive("pareto", p.pareto);
+  archive("outside", p.outside);
   archive("variants", p.variants);
 }
 

@@ -28,6 +28,12 @@ const LabelledFigures& compared_rows() {
   return rows;
 }
 
+/// Tokens of a run are many: 15.6 T.
+std::string side(const std::optional<double>& value) {
+  constexpr double kMany = 1e12;
+  return value && std::abs(*value) >= kMany ? core::compact(*value) : cell(value);
+}
+
 Table side_by_side(const study::CompareReport& report) {
   Table table{"Side by side", {{"figure", false}, {"A"}, {"B"}, {"B - A"}, {"B / A"}}, {}};
   const core::Figure of_a = core::figures_of(report.a);
@@ -36,8 +42,8 @@ Table side_by_side(const study::CompareReport& report) {
     const auto a = core::value_of(*core::find_figure(of_a, row.path));
     const auto b = core::value_of(*core::find_figure(of_b, row.path));
     if (a || b) {
-      table.rows.push_back({std::string(row.label), cell(a), cell(b),
-                            a && b ? signed_number(*b - *a) : "-",
+      table.rows.push_back({std::string(row.label), side(a), side(b),
+                            a && b ? (*b > *a ? "+" : "") + side(*b - *a) : "-",
                             a && b && *a != 0 ? number(*b / *a) : "-"});
     }
   }

@@ -45,7 +45,9 @@ std::string where(FaultKind kind) {
   if (kind == FaultKind::leaf_down) {
     return "leafN nodeN gpuN";
   }
-  return kind == FaultKind::rack_power_loss ? "rackN nodeN" : "nodeN gpuN nodeN/gpuM";
+  return kind == FaultKind::rack_power_loss ? "rackN nodeN"
+         : drill::is_of_ways(kind)          ? "siteN nodeN"
+                                            : "nodeN gpuN nodeN/gpuM";
 }
 
 Table kinds_table() {

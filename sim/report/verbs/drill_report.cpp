@@ -112,11 +112,11 @@ Table blame_table(const DrillResult& result) {
 Table ledger_table(const DrillResult& result) {
   Table table{
       "Where the time of the drill goes", {{"account", false}, {"time"}, {"share [%]"}}, {}, true};
-  for (const auto& [account, word] : enum_words(campaign::Account{})) {
-    const Seconds time = seconds(result.trace[account]);
+  for (const auto& entry : enum_words(campaign::Account{})) {
+    const Seconds time = seconds(result.trace[entry.value]);
     if (time.si() != 0) {
-      table.rows.push_back(
-          {std::string(word), elapsed(time), percent(time / result.setup.horizon)});
+      table.rows.push_back({std::string(study::in_words(entry.value)), elapsed(time),
+                            percent(time / result.setup.horizon)});
     }
   }
   table.rows.push_back({"total", elapsed(result.setup.horizon), "100.0"});
@@ -147,6 +147,10 @@ std::string place(const DrillResult& result) {
   }
   if (fault.rack) {
     return first("rack", *fault.rack, fault.nodes.value_or(result.setup.nodes_per_rack));
+  }
+  if (result.fault.site) {
+    return first("site", *result.fault.site,
+                 static_cast<int>(result.setup.nodes / result.setup.sites));
   }
   return result.fault.gpu == 0
              ? fmt::format(" at node {}", result.fault.node)

@@ -282,7 +282,11 @@ Table choices_table(const std::vector<study::PlannedRun>& plans) {
   out.add("schedule", false, [](auto, const Plan& p) { return schedule_text(p.layout.spec); });
   out.add("sharding", false, [](auto, const Plan& p) { return sharding_text(p.layout.spec); });
   out.add("recompute", false, [](auto, const Plan& p) { return recompute_text(p.layout.spec); });
-  out.add("beside", false, [](auto, const Plan& p) { return beside_text(p.layout.spec); });
+  out.add("beside", false, [](auto, const Plan& p) {
+    const std::string beside = beside_text(p.layout.spec);
+    const char* own = p.outside ? "yours, outside the search" : "";
+    return fmt::format("{}{}{}", own, p.outside && !beside.empty() ? ", " : "", beside);
+  });
   return out.take("What they run");
 }
 
@@ -385,9 +389,15 @@ Table lost_table(const plan::PlanResult& result) {
                                           number(*miss.least))
                             : "; by the analytic tier";
     }
-    table.rows.push_back({fmt::format("{} {}", field, miss.value),
-                          count(static_cast<double>(miss.layouts)), cell(miss.step),
-                          miss.behind ? percent(*miss.behind) : "-", nearest});
+    const bool between = miss.step && miss.least && *miss.least < *miss.step;
+    table.rows.push_back(
+        {fmt::format("{} {}", field, miss.value), count(static_cast<double>(miss.layouts)),
+         between ? fmt::format("{} to {}", number(*miss.least), number(*miss.step))
+                 : cell(miss.step),
+         miss.behind
+             ? (between ? fmt::format("at most {}", percent(*miss.behind)) : percent(*miss.behind))
+             : "-",
+         nearest});
   }
   return table;
 }

@@ -167,10 +167,12 @@ class Screen {
     if (report_.cost) {
       const auto& cost = *report_.cost;
       const std::string median = compact(cost.total_usd.p50);
+      // Of the figures on this screen: the bill's own is of means.
+      const double million = run.tokens / 1e6;
       labelled("cost", fmt::format("{} USD{}, {} USD a million tokens", median,
                                    spread_text(median, compact(cost.total_usd.p5),
                                                compact(cost.total_usd.p95)),
-                                   number(cost.bill.usd_per_million_tokens)));
+                                   number(million > 0 ? cost.total_usd.p50 / million : 0)));
     }
   }
 
@@ -233,8 +235,9 @@ class Screen {
     line(toned(elided("What would help", width_), Tone::faint, page_));
     for (std::size_t i = 0; i < shown; ++i) {
       const auto& remedy = report_.remedies[i];
-      roomy_line(fmt::format("  {}. ", i + 1),
-                 fmt::format("{}{} {}", remedy.brings, remedy.at_most ? "," : ":", remedy.change));
+      roomy_line(
+          fmt::format("  {}. ", i + 1),
+          fmt::format("{}: {}", remedy.brings, remedy.way.empty() ? remedy.change : remedy.way));
     }
   }
 

@@ -397,6 +397,8 @@ double predicted(const Laboratory& laboratory,
       return (imagined.input + step.breakdown[Activity::input]).si();
     case Feature::memory:
       return step.allocated.si();
+    case Feature::reserved_memory:
+      return step.reserved.si();
     case Feature::bus_bandwidth:
       return laboratory.bus_bandwidth(imagined, hypothesis, *observation.call, observation.nodes);
     case Feature::clock_ratio:

@@ -126,6 +126,9 @@ class EvidenceReader {
     if (log.memory_bytes > 0) {
       note(Feature::memory, file, log.memory_bytes, 0.005);
     }
+    if (log.reserved_bytes > 0) {
+      note(Feature::reserved_memory, file, log.reserved_bytes, 0.005);
+    }
     add_parts(log, file);
     if (!log.saves.empty()) {
       note(Feature::save, file, median_save(log), kTimerNoise);
@@ -374,6 +377,8 @@ std::string_view in_words(Feature feature) {
       return "waiting for input";
     case Feature::memory:
       return "memory allocated at the peak";
+    case Feature::reserved_memory:
+      return "memory reserved at the peak";
     case Feature::bus_bandwidth:
       return "bus bandwidth";
     case Feature::clock_ratio:
@@ -403,6 +408,7 @@ std::string_view unit_of(Feature feature) {
     case Feature::load:
       return "s";
     case Feature::memory:
+    case Feature::reserved_memory:
       return "B";
     case Feature::bus_bandwidth:
       return "B/s";

@@ -18,7 +18,7 @@ struct OwnError {
   Feature feature;
   double fixed = 0, share = 0;
 };
-constexpr std::array<OwnError, 18> kOwnErrors{{{Feature::step_time, 0.02},
+constexpr std::array<OwnError, 19> kOwnErrors{{{Feature::step_time, 0.02},
                                                {Feature::spread, 0.6},
                                                {Feature::pauses, 0.01, 0.3},
                                                {Feature::regularity, 0.2},
@@ -30,6 +30,7 @@ constexpr std::array<OwnError, 18> kOwnErrors{{{Feature::step_time, 0.02},
                                                {Feature::optimizer, 0.02, 0.4},
                                                {Feature::input, 0.01, 0.1},
                                                {Feature::memory, 0.08},
+                                               {Feature::reserved_memory, 0.1},
                                                {Feature::bus_bandwidth, 0.03},
                                                {Feature::clock_ratio, 0.02},
                                                {Feature::power, 0.1},
@@ -84,6 +85,8 @@ std::string command_for(Feature feature, const Evidence& evidence, const Laborat
              "(Megatron-LM), wall_clock_breakdown (DeepSpeed)";
     case Feature::input:
       return "fifty steps on made-up data (--mock-data), or with timers of the data loader";
+    case Feature::reserved_memory:
+      return "the peak of reserved memory: torch.cuda.max_memory_reserved() after ten steps";
     case Feature::memory:
       return "the peak of allocated memory: torch.cuda.max_memory_allocated() after ten steps";
     case Feature::spread:

@@ -10,6 +10,7 @@
 #include "sim/core/checked.h"
 #include "sim/core/error.h"
 #include "sim/core/parse_word.h"
+#include "sim/training/step/step.h"
 
 namespace headway::study {
 
@@ -47,6 +48,18 @@ double limit_share(const std::string& key, const std::string& text) {
   return number->value;
 }
 
+/// What stays free of a GPU's memory; a layout that leaves less than always has to is none.
+double limit_headroom(const std::string& key, const std::string& text) {
+  const double share = limit_share(key, text);
+  if (share < training::kMemoryHeadroom) {
+    throw core::Error(fmt::format(
+        "--limit {}: '{}' is less than the {} of a GPU's memory that stays free of every plan; "
+        "write {} or more, or leave the limit out",
+        key, text, training::kMemoryHeadroom, training::kMemoryHeadroom));
+  }
+  return share;
+}
+
 /// A number of things from 1 on; nothing where the key is of something else, or the text is.
 std::optional<std::int64_t> limit_count(const std::string& key, const std::string& text) {
   std::string why;
@@ -77,7 +90,7 @@ void add_limit(const std::string& text, plan::Limits& limits) {
   } else if (key == "power") {
     set_once(key, limit_value<core::Watts>(key, value), limits.power);
   } else if (key == "headroom") {
-    set_once(key, limit_share(key, value), limits.headroom);
+    set_once(key, limit_headroom(key, value), limits.headroom);
   } else if (key == "goodput") {
     set_once(key, limit_share(key, value), limits.goodput);
   } else if (const auto count = limit_count(key, value); count && key == "gpus") {

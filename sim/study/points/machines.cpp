@@ -365,7 +365,7 @@ plan::PlanResult compare_machines(const plan::PlanOptions& options,
     all.verification.simulated += result.verification.simulated;
     const auto& better = result.verification.better;
     all.verification.better.insert(all.verification.better.end(), better.begin(), better.end());
-    rejected.add(result.rejected, machine.name + ": ");
+    rejected.add(result.rejected, machine.name.empty() ? "" : machine.name + ": ");
     if (!machine.refused.empty()) {
       rejected.add("machine", machine.refused);
     }

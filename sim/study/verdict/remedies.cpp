@@ -50,9 +50,11 @@ std::optional<Remedy> better_interval(const RunReport& report,
   return Remedy{fmt::format("a checkpoint every {} s of work, not {} s",
                             number(best->interval.si()), number(run.checkpoint_interval.si())),
                 // Both are means of the same trials; the headline's ETTR is a median.
-                fmt::format("{}, ETTR +{} %", what_it_brings(report, run, gain),
+                fmt::format("{}, ETTR +{} pts", what_it_brings(report, run, gain),
                             number(100 * (*best->ettr - *own))),
-                gain, false};
+                gain,
+                false,
+                {}};
 }
 
 /// The least time with which most of what earlier detection can bring is gained.
@@ -66,10 +68,15 @@ std::optional<Remedy> earlier_detection(const RunReport& report,
   for (const auto& gain : run.advice.earlier_detection) {
     if (gain.ettr_gain >= kMost * largest && gain.ettr_gain > 0) {
       const double share = gain.ettr_gain / (run.ettr.mean + gain.ettr_gain);
-      return Remedy{fmt::format("failures noticed up to {} s sooner", number(gain.earlier.si())),
-                    fmt::format("{}, ETTR +{} %", what_it_brings(report, run, share),
-                                number(100 * gain.ettr_gain)),
-                    share, false};
+      return Remedy{
+          fmt::format("failures noticed up to {} s sooner", number(gain.earlier.si())),
+          fmt::format("{}, ETTR +{} pts",
+                      gain.days_saved > 0 ? fmt::format("{} days less", number(gain.days_saved))
+                                          : what_it_brings(report, run, share),
+                      number(100 * gain.ettr_gain)),
+          share,
+          false,
+          {}};
     }
   }
   return std::nullopt;
@@ -91,7 +98,9 @@ std::optional<Remedy> more_spares(const RunReport& report, const campaign::Campa
                             report.scenario.cluster.spares),
                 fmt::format("waiting below {} % of the time instead of {} %",
                             number(100 * run.advice.wait_target), number(100 * waiting)),
-                gain, false};
+                gain,
+                false,
+                {}};
 }
 
 /// Gains of the step are gains of the time in which it runs.
@@ -117,7 +126,9 @@ std::vector<Remedy> computed(const RunReport& report) {
     add(Remedy{"layers on other stages (stage_advice)",
                fmt::format("a step of {} s instead of {} s", number(advice.after.si()),
                            number(advice.before.si())),
-               of_the_clock(report, gain), false});
+               of_the_clock(report, gain),
+               false,
+               {}});
   }
   std::stable_sort(list.begin(), list.end(),
                    [](const auto& a, const auto& b) { return a.gain > b.gain; });
@@ -138,11 +149,12 @@ double most_of_step(const training::StepResult& step, core::Activity cause) {
 
 /// @param most   share of the step; 0: there is no bound
 /// @param about  of the mean rank, where there is none
-Remedy loss(const RunReport& report, std::string change, double most, double about) {
-  return {std::move(change),
+Remedy loss(
+    const RunReport& report, std::string_view cause, std::string way, double most, double about) {
+  return {fmt::format("{}: {}", cause, way),
           fmt::format("{} {} % of the step", most > 0 ? "at most" : "about",
                       number(100 * (most > 0 ? most : about))),
-          of_the_clock(report, most > 0 ? most : about), most > 0};
+          of_the_clock(report, most > 0 ? most : about), most > 0, way};
 }
 
 /// What boards that are limited to what feeds them lose: products and attention by the root law,
@@ -171,9 +183,9 @@ std::optional<Remedy> more_power(const RunReport& report) {
   };
   add(fit->rack(), "each rack");
   add(fit->facility, "the building");
-  return loss(report,
-              fmt::format("{}: boards at {} W, not {} W", fmt::join(feeds, " and "),
-                          number(own.si()), number(fit->boards.front().board.si())),
+  return loss(report, fmt::format("{}", fmt::join(feeds, " and ")),
+              fmt::format("boards at {} W, not {} W", number(own.si()),
+                          number(fit->boards.front().board.si())),
               most, mean);
 }
 
@@ -193,12 +205,11 @@ std::vector<Remedy> losses(const RunReport& report) {
     if (own || (stages && report.stage_advice)) {
       continue;
     }
-    list.push_back(
-        loss(report,
-             fmt::format("{}: {}", in_words(entry.value), training::ways_to_shorten(entry.value)),
-             stages ? 0 : most_of_step(report.step, entry.value),
-             stages ? of_equal_stages(report.step)
-                    : report.step.breakdown[entry.value] / report.step.time));
+    list.push_back(loss(report, in_words(entry.value),
+                        std::string(training::ways_to_shorten(entry.value)),
+                        stages ? 0 : most_of_step(report.step, entry.value),
+                        stages ? of_equal_stages(report.step)
+                               : report.step.breakdown[entry.value] / report.step.time));
   }
   if (const auto power = more_power(report)) {
     list.push_back(*power);

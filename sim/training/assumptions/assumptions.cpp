@@ -231,13 +231,18 @@ void add_block_formats(const Scenario& s, std::vector<Assumption>& list) {
          "B200) are predicted 62 % off (docs/validation.md), five of NVIDIA's recipes 2.5 %"});
   }
   if (training.precision == core::Precision::nvfp4) {
+    const auto& kept = s.model.sixteen_bit_layers;
     list.push_back(
         {"training.nvfp4",
          !training.nvfp4            ? "rounded in one pass"
          : training.nvfp4->hadamard ? "scales of arrays and of blocks, transforms"
                                     : "scales of arrays and of blocks",
-         "every layer's products are in four bits: layers that a recipe keeps in 16 bits "
-         "(NVIDIA's 12B: 16 % of them) are not told apart, so the step is a little fast"});
+         kept ? fmt::format("the first {} and the last {} layers of {} have products in bf16, the "
+                            "others in four bits",
+                            kept->first, kept->last, s.model.layers)
+              : std::string("every layer's products are in four bits; recipes keep some at the "
+                            "ends in bf16 (NVIDIA's 12B 16 % of them): write "
+                            "model.sixteen_bit_layers")});
   }
 }
 

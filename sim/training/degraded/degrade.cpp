@@ -83,6 +83,8 @@ void degrade(const std::vector<Degradation>& degradations,
              const network::Fabric& fabric,
              LoweredStep& lowered) {
   for (const auto& it : degradations) {
+    HEADWAY_CHECK(it.kind != Kind::ways,
+                  "slow ways between sites are of another scenario, {} keeps", it.keeps);
     if (it.kind == Kind::stage) {
       slow_stage(ranks_alike(layout, it.rank), it.keeps, lowered.problem);
       continue;

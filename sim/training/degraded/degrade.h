@@ -21,6 +21,8 @@ struct Degradation {
     all_gpus,   ///< every GPU computes at `keeps` of its speed
     all_links,  ///< every network card carries `keeps` of its rate (the rest is other traffic)
     stage,      ///< this rank's pipeline stage passes micro-batches at `keeps` of its speed
+    ways,       ///< all ways between sites carry `keeps` of their rate: no part of a lowered step,
+                ///< whose flows have it (with_slow_ways)
   };
   Kind kind = Kind::gpu;
   double keeps = 1;  ///< 0 < keeps <= 1

@@ -134,6 +134,7 @@ ObservedStep observe_step(const CheckedScenario& checked,
   }
   const MemoryResult memory = predict_memory(checked);
   out.allocated = memory.allocated;
+  out.reserved = memory.reserved;
   return out;
 }
 

@@ -23,6 +23,7 @@ struct ObservedStep {
   OverRanks forward;      ///< all forward passes of a rank, with the transfers that nothing hides
   OverRanks backward;     ///< the same of backward passes, weight gradients and what they recompute
   core::Bytes allocated;  ///< tensors of the fullest GPU at the peak
+  core::Bytes reserved;   ///< with what its allocator holds beside
 };
 
 /// Simulates the step, with slow parts where there are some. Waits for other stages and for

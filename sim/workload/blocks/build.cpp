@@ -205,8 +205,7 @@ class GraphBuilder {
     const Bucket* before = nullptr;
     for (const Bucket& bucket : blocks.buckets) {
       const bool same = before != nullptr && bucket.parameters == before->parameters &&
-                        bucket.trained == before->trained &&
-                        bucket.runs.empty() == before->runs.empty() &&
+                        bucket.trained == before->trained && bucket.runs == before->runs &&
                         bucket.encoder.size() == before->encoder.size();
       if (reduces_early() || reduces_always()) {
         blocks.reduce.push_back(!trains(bucket) ? kNone

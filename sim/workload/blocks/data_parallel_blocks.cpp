@@ -258,7 +258,9 @@ Block start_parameters(const BlockInput& input, std::span<const RankParameters> 
 
 Block gather_weights(const BlockInput& input, const Bucket& bucket) {
   BlockWriter writer("gather weights");
-  const bool narrows = input.shape.narrow_gathers && !bucket.runs.empty();
+  // A bucket of sharded weights has one layer, so one kind.
+  const bool narrows =
+      input.shape.narrow_gathers && !bucket.runs.empty() && !bucket.runs.front().kind.sixteen_bit;
   add_gathers(writer, input, 0, bucket.parameters, input.training.framework.data_overlap,
               narrows ? operand_bytes(input.shape.linear) : input.shape.element);
   return writer.finish();

@@ -69,12 +69,17 @@ bool all_alike(const ModelSpec& model, const ParallelismSpec& parallelism) {
                            parallelism.recompute_layers == parallelism.recompute_period);
   const bool indexed = !model.sparse || model.sparse->period == 1;
   return model.layer_pattern.size() <= 1 && mixtures && indexed && model.window_period <= 1 &&
-         (!model.frozen || model.frozen->layers == 0) && recomputed;
+         (!model.frozen || model.frozen->layers == 0) && !model.sixteen_bit_layers && recomputed;
 }
 
 /// Whether sparse attention of a layer has no indexer.
 bool reuses(const SparseAttentionSpec& sparse, int layer) {
   return layer > sparse.leading_layers && (layer - sparse.leading_layers) % sparse.period != 0;
+}
+
+bool stays_wide(const ModelSpec& model, int layer) {
+  const auto& kept = model.sixteen_bit_layers;
+  return kept && (layer < kept->first || layer >= model.layers - kept->last);
 }
 
 /// Whether a model has no layer of two halves.
@@ -104,13 +109,14 @@ LayerKind layer_kind(const ModelSpec& model, const ParallelismSpec& parallelism,
   kind.windowed = model.window > 0 && !full && kind.attends();
   kind.learning = layer_learning(model, layer);
   kind.reuses = model.sparse && kind.attends() && reuses(*model.sparse, layer);
+  kind.sixteen_bit = stays_wide(model, layer);
   kind.keeps = parallelism.recompute != Recompute::none && !recomputes(parallelism, layer);
   return kind;
 }
 
 LayerKind prediction_kind(const ModelSpec& model, const ParallelismSpec& parallelism) {
   LayerKind kind = layer_kind(model, parallelism, model.layers - 1);
-  kind.reuses = false;
+  kind.reuses = kind.sixteen_bit = false;
   if (halves_alone(model) && has_attention(model)) {
     kind.mixing = Mixing::attention;
     kind.experts = model.moe.has_value();
@@ -146,6 +152,7 @@ std::string kind_name(const LayerKind& kind) {
   name += kind.mixing == Mixing::none ? "MLP " : !kind.mlp && kind.attends() ? "attention " : "";
   name += kind.experts ? "expert " : "";
   name += kind.keeps ? "kept " : "";
+  name += kind.sixteen_bit ? "16-bit " : "";
   name += kind.learning == Learning::weights    ? ""
           : kind.learning == Learning::adapters ? "adapted "
           : kind.learning == Learning::passes   ? "frozen "

@@ -22,7 +22,8 @@ struct LayerKind {
   Mixing mixing = Mixing::attention;
   bool mlp = true;  ///< has a second half: an MLP or experts
   Learning learning = Learning::weights;
-  bool reuses = false;  ///< sparse attention takes the keys that a layer before chose
+  bool reuses = false;       ///< sparse attention takes the keys that a layer before chose
+  bool sixteen_bit = false;  ///< its operands are not narrow, whatever those of others are
   [[nodiscard]] bool attends() const {
     return mixing == Mixing::attention || mixing == Mixing::both;
   }
@@ -45,8 +46,9 @@ struct LayerRun {
 LayerKind layer_kind(const ModelSpec& model, const ParallelismSpec& parallelism, int layer);
 
 /// The kind that multi-token prediction repeats: that of the model's last layer, with an indexer of
-/// its own (GLM-5.2). Where the pattern has single halves alone: attention and, where the model has
-/// any, experts (Nemotron 3 Super: "*E"), else the MLP.
+/// its own (GLM-5.2) and as narrow as most (Megatron-LM, multi_token_prediction.py). Where the
+/// pattern has single halves alone: attention and, where the model has any, experts (Nemotron 3
+/// Super: "*E"), else the MLP.
 LayerKind prediction_kind(const ModelSpec& model, const ParallelismSpec& parallelism);
 
 /// Layers first .. first + count - 1 as runs of equal ones, in the order of the model.

@@ -5,6 +5,7 @@
 
 #include "sim/workload/layout.h"
 #include "sim/workload/memory/activation_memory.h"
+#include "sim/workload/memory/narrow_copies.h"
 #include "sim/workload/memory/offload.h"
 #include "sim/workload/memory/optimizer_state.h"
 #include "sim/workload/memory/outer_state.h"
@@ -276,32 +277,6 @@ class Liveness {
   Peaks peaks_;
   double host_ = 0, host_peak_ = 0;  ///< activations in host memory
 };
-
-/// Narrow copies of the layers' weights, also transposed for the backward products, less the 16-bit
-/// ones where the software holds none. With other scales than delayed none stays (casts_weights).
-double narrow_copies(const ModelSpec& model,
-                     const TrainingSpec& training,
-                     const ParallelismSpec& parallelism,
-                     const RankShape& shape,
-                     const StageLayout& layout,
-                     int stage) {
-  const bool passing =
-      shape.scaling != Scaling::delayed && !training.framework.allocation.narrow_weights;
-  if (!narrow(shape.linear) || passing || shards_weights(parallelism.sharding)) {
-    return 0;  // sharded weights are cast layer by layer as they are gathered
-  }
-  double parameters = 0;
-  for (int chunk = 0; chunk < layout.chunks(); ++chunk) {
-    const ChunkLayout& here = layout.at(stage, chunk);
-    for (const LayerRun& run : layer_runs(model, parallelism, here.first_layer, here.layers)) {
-      parameters += run.layers * layer_parameters_per_rank(model, parallelism, run.kind).total();
-    }
-    parameters += here.head ? prediction_parameters_per_rank(model, parallelism).total() : 0.0;
-  }
-  const bool alone =
-      training.framework.allocation.narrow_weights && operand_bytes(shape.linear) >= 1.0;
-  return (2.0 * operand_bytes(shape.linear) - (alone ? shape.element : 0.0)) * parameters;
-}
 
 /// Weights, gradients and optimizer of one rank [B], and what is there for a while.
 struct States {

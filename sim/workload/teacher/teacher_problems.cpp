@@ -80,6 +80,12 @@ void check_teacher(Violations& out, const ModelSpec& model, const ModelSpec& tea
                     "tokenizer",
                     teacher.name, teacher.vocabulary, model.name, model.vocabulary));
   }
+  if (teacher.sixteen_bit_layers) {
+    add("training.distillation.teacher.sixteen_bit_layers",
+        fmt::format("all layers of teacher '{}' are taken to have operands of one format: leave "
+                    "'sixteen_bit_layers' out",
+                    teacher.name));
+  }
   if (teacher.adapters || teacher.frozen) {
     add(kTeacher, fmt::format("nothing of teacher '{}' is trained: leave out its 'adapters' and "
                               "'frozen'",

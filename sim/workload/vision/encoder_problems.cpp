@@ -1,6 +1,7 @@
 #include "sim/workload/vision/encoder_problems.h"
 
 #include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
 #include <limits>
 #include <utility>
@@ -60,14 +61,34 @@ class EncoderComplaints {
     const ImagesSpec& images = *training_.images;
     if (images.sizes.empty()) {
       add("training.images.sizes", "images need at least one size");
-    } else if (const double tokens = image_tokens(images); tokens > training_.sequence_length) {
+      return;
+    }
+    if (const double tokens = image_tokens(images); tokens > training_.sequence_length) {
       add("training.images.per_sequence",
           "{:g} images of a sequence have {:.0f} tokens in the mean, more than the {} of the "
           "sequence",
           images.per_sequence, tokens, training_.sequence_length);
+    } else {
+      check_deviation(images);
     }
     if (model_.vision) {
       check_patches(*model_.vision, images);
+    }
+  }
+
+  /// Counts from 0 to N with mean m vary by sqrt(m (N - m)) at most: where all are 0 or N.
+  void check_deviation(const ImagesSpec& images) {
+    const auto smallest = std::ranges::min_element(images.sizes, {}, &ImageSize::tokens);
+    const double most =
+        std::max(images.per_sequence,
+                 static_cast<double>(training_.sequence_length) / std::max(1, smallest->tokens));
+    const double widest = std::sqrt(images.per_sequence * (most - images.per_sequence));
+    constexpr double kRounding = 1e-9;  // Source: sums of doubles
+    if (images.deviation > (1 + kRounding) * widest) {
+      add("training.images.deviation",
+          "counts of {:g} images in the mean and at most {:.4g}, as {} tokens have room for, "
+          "deviate by {:.3g} at most, not {:g}",
+          images.per_sequence, most, training_.sequence_length, widest, images.deviation);
     }
   }
 
