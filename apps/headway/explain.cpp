@@ -1,7 +1,6 @@
 // headway explain: what a key of a scenario, or a figure of a result, means.
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <fmt/format.h>
 #include <sstream>
 #include <string>
@@ -13,6 +12,7 @@
 #include "sim/config/unit_text.h"
 #include "sim/config/writer.h"
 #include "sim/core/error.h"
+#include "sim/core/lower_case.h"
 #include "sim/core/shown_text.h"
 #include "sim/report/definitions.h"
 #include "sim/report/wrap.h"
@@ -176,16 +176,10 @@ std::string keys_below(const config::KeyPath& parent) {
   return out.empty() ? "" : "  Its keys, each explained by its path:\n" + out;
 }
 
-std::string lower_case(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
-}
-
 /// Figures of results that are called so, as screens print them ("ETTR") or as a path that ends in
 /// a part of a distribution ("campaign.wall_days.p50").
 std::string explain_figures(const std::string& text) {
-  std::string name = lower_case(text);
+  std::string name = core::lower_case(text);
   for (const std::string_view part : {".p5", ".p50", ".p95", ".mean"}) {
     if (name.ends_with(part)) {
       name.erase(name.size() - part.size());

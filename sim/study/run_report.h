@@ -74,7 +74,7 @@ struct Remedy {
   std::string brings;    ///< "2.08 days less, ETTR +2.7 %"
   double gain = 0;       ///< share of the wall clock, or of the step where there is no run
   bool at_most = false;  ///< the gain is an upper bound: all of one loss
-  std::string way;       ///< `change` without the loss that it makes smaller, for small screens
+  std::string way{};     ///< `change` without the loss that it makes smaller, for small screens
 
   template <class V>
   void fields(V& v) const {

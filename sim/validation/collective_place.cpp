@@ -5,6 +5,7 @@
 #include <regex>
 
 #include "sim/core/error.h"
+#include "sim/core/lower_case.h"
 #include "sim/network/collective/closed_form.h"
 #include "sim/training/step/lower.h"
 #include "sim/validation/collective_rows_parts.h"
@@ -60,7 +61,7 @@ Places places_of(const CsvTable& table, std::size_t row, int node_gpus) {
 /// generation is not stated is that of the catalogue's node.
 /// @returns whether the words name a network
 bool set_cards(const std::string& stated, training::NodeSpec& node, Assumed& assumed) {
-  const std::string words = lower(stated);
+  const std::string words = core::lower_case(stated);
   const auto digit = words.find_first_of("0123456789");
   const WordedCards cards =
       cards_in_words(digit == std::string::npos ? words : words.substr(digit));
@@ -88,7 +89,7 @@ network::FabricInput machine_of(const training::NodeSpec& node,
   in.fabric.in_switch_reduction = contains(words, "SHARP");
   in.nic = node.nic;
   in.fabric.link_bandwidth = node.nic.bandwidth;
-  apply_network_words(lower(words), catalogue, in.fabric, in.nic);
+  apply_network_words(core::lower_case(words), catalogue, in.fabric, in.nic);
   in.nodes = places.nodes;
   in.gpus_per_node = node.gpus;
   return in;
@@ -167,7 +168,7 @@ struct ExpertExchange {
 /// @returns nothing where the row is no such exchange
 /// @throws core::Error for kernels that are not modelled and for shapes that are not stated
 std::optional<ExpertExchange> expert_exchange(const CsvTable& table, std::size_t row) {
-  const std::string kind = lower(table.text(row, "collective"));
+  const std::string kind = core::lower_case(table.text(row, "collective"));
   if (!contains_any(kind, std::array{"dispatch", "combine"})) {
     return std::nullopt;
   }

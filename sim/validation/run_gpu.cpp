@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "sim/core/error.h"
+#include "sim/core/lower_case.h"
 #include "sim/validation/run_parts.h"
 
 namespace headway::validation {
@@ -23,7 +24,7 @@ struct GpuName {
 
 std::vector<std::string> words_of(const std::string& text) {
   std::vector<std::string> words(1);
-  for (const char c : lower(text)) {
+  for (const char c : core::lower_case(text)) {
     if (std::isalnum(static_cast<unsigned char>(c)) != 0) {
       words.back() += c;
     } else if (!words.back().empty()) {
@@ -111,7 +112,7 @@ std::string stand_in(const std::string& model) {
 
 /// "2.4 TB/s", "3350GB/s": the memory's bandwidth [GB/s]; 0: not said.
 double bandwidth_in(const std::string& text) {
-  const std::string words = lower(text);
+  const std::string words = core::lower_case(text);
   for (const auto& [unit, factor] : {std::pair{"tb/s", 1e3}, {"gb/s", 1.0}}) {
     const auto end = words.find(unit);
     if (end == std::string::npos || end == 0) {
@@ -265,7 +266,8 @@ bool same_board(const std::string& entry, const std::string& other) {
 bool limited_power(const RunRow& row) {
   static constexpr std::array<const char*, 4> kWords = {"power-limited", "power limited",
                                                         "power-capped", "power capped"};
-  return contains_any(lower(row.gpu + " " + row.notes), kWords) && read_name(row.gpu).power == 0;
+  return contains_any(core::lower_case(row.gpu + " " + row.notes), kWords) &&
+         read_name(row.gpu).power == 0;
 }
 
 core::Precision precision_of(const std::string& text) {
@@ -278,7 +280,7 @@ core::Precision precision_of(const std::string& text) {
       {"fp32", Precision::fp32},       {"float32", Precision::fp32},   {"te-fp8", Precision::fp8},
       {"te fp8", Precision::fp8},      {"hybrid fp8", Precision::fp8}, {"e4m3", Precision::fp8},
       {"mixed bf16", Precision::bf16}, {"mixed fp16", Precision::fp16}};
-  std::string word = lower(text);
+  std::string word = core::lower_case(text);
   std::replace(word.begin(), word.end(), '_', '-');
   for (const auto& [beginning, precision] : kBeginnings) {
     if (word.starts_with(beginning)) {

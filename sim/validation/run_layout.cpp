@@ -6,6 +6,7 @@
 
 #include "sim/core/checked.h"
 #include "sim/core/error.h"
+#include "sim/core/lower_case.h"
 #include "sim/validation/run_parts.h"
 #include "sim/workload/memory/offload.h"
 
@@ -168,7 +169,7 @@ void set_recompute(const RunRow& row,
                    const workload::UsualRunSpec& usual,
                    workload::ParallelismSpec& p,
                    Assumed& assumed) {
-  const std::string word = lower(row.recompute);
+  const std::string word = core::lower_case(row.recompute);
   if (!row.certain("recompute")) {
     assume(assumed, "recompute");
   }
@@ -238,7 +239,7 @@ Sharding sharding_of(const RunRow& row, const workload::UsualRunSpec& usual, Ass
       {"mics", Sharding::hsdp},
       {"distributedoptimizer", Sharding::zero1}};
   std::string word;
-  for (const char c : lower(row.sharding)) {
+  for (const char c : core::lower_case(row.sharding)) {
     word += std::isalnum(static_cast<unsigned char>(c)) != 0 ? std::string(1, c) : "";
   }
   const bool zero = word.starts_with("zero");
@@ -298,7 +299,7 @@ int usual_expert_ranks(const RunRow& row,
 
 /// "ETP = TP", "ETP 1" or "expert tensor parallel 1" in a row's notes; nothing without such words.
 std::optional<int> expert_tensor_in_words(const RunRow& row, int tensor) {
-  const std::string notes = lower(row.notes);
+  const std::string notes = core::lower_case(row.notes);
   for (const std::string_view word : {"expert tensor parallel ", "etp = ", "etp=", "etp "}) {
     const auto found = notes.find(word);
     if (found == std::string::npos) {

@@ -3,6 +3,7 @@
 #include <sstream>
 
 #include "sim/core/error.h"
+#include "sim/core/lower_case.h"
 #include "sim/validation/run_parts.h"
 
 namespace headway::validation {
@@ -106,7 +107,7 @@ void set_scale_up(const RunRow& row,
 /// Cards of a node: the row's columns, else its words, else those of the catalogue's node.
 void set_cards(
     const RunRow& row, bool several_nodes, Assumed& assumed, network::NicSpec& nic, int gpus) {
-  const std::string words = lower(row.network);
+  const std::string words = core::lower_case(row.network);
   const WordedCards worded = cards_in_words(words);
   const double stated_count = row.nics_per_node.value_or(0);
   const double stated_rate = row.nic_gbps.value_or(0);
@@ -215,7 +216,7 @@ training::ClusterSpec row_cluster(const RunRow& row,
   c.fabric.topology = c.node.nic.count < c.node.gpus ? network::Topology::fat_tree
                                                      : network::Topology::rail_optimized;
   c.fabric.link_bandwidth = c.node.nic.bandwidth;
-  apply_network_words(lower(row.network), catalogue, c.fabric, c.node.nic);
+  apply_network_words(core::lower_case(row.network), catalogue, c.fabric, c.node.nic);
   return c;
 }
 

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "sim/core/error.h"
+#include "sim/core/lower_case.h"
 #include "sim/core/shown_text.h"
 #include "sim/validation/run_parts.h"
 #include "sim/validation/run_software.h"
@@ -39,8 +40,8 @@ void check_modelled(const RunRow& row) {
       "group", "softmax", "flash", "standard", "sdpa",   "self", "global"};
   static constexpr std::array<const char*, 9> kArchitectures = {
       "dense", "moe", "decoder", "transformer", "gpt", "llama", "mixture", "causal", "llm"};
-  const std::string attention = lower(row.attention);
-  std::string architecture = lower(row.arch);
+  const std::string attention = core::lower_case(row.attention);
+  std::string architecture = core::lower_case(row.arch);
   if (const auto sparse = architecture.find("sparse");
       sparse != std::string::npos && row.is_mixture()) {
     architecture.erase(sparse, 6);  // of experts, not of attention
@@ -59,7 +60,7 @@ void check_modelled(const RunRow& row) {
   }
   static constexpr std::array<const char*, 6> kNames = {"mamba", "jamba",      "zamba",
                                                         "rwkv",  "nemotron-h", "nemotronh"};
-  if (contains_any(lower(row.model), kNames)) {
+  if (contains_any(core::lower_case(row.model), kNames)) {
     throw core::Error("unmodelled: state-space or recurrent layers of '" + row.model + "'");
   }
 }
@@ -194,7 +195,7 @@ void fill_attention(const RunRow& row,
                     const workload::ModelSpec* known,
                     Assumed& assumed,
                     workload::ModelSpec& m) {
-  const std::string attention = lower(row.attention);
+  const std::string attention = core::lower_case(row.attention);
   m.attention = m.key_value_heads == m.heads ? workload::AttentionKind::multi_head
                                              : workload::AttentionKind::grouped_query;
   const bool known_latent = known != nullptr && known->latent && row.attention.empty();
@@ -251,8 +252,8 @@ workload::ModelSpec row_model(const RunRow& row, const Catalogue& catalogue, Ass
     throw core::Error("n_heads is not stated");
   }
   m.heads = filled(row.n_heads, "n_heads", known, &workload::ModelSpec::heads, 0, assumed);
-  const bool single = contains(lower(row.attention), "mqa");
-  const bool equal = lower(row.attention) == "mha";
+  const bool single = contains(core::lower_case(row.attention), "mqa");
+  const bool equal = core::lower_case(row.attention) == "mha";
   m.key_value_heads = single  ? 1
                       : equal ? row.n_kv_heads.value_or(m.heads)
                               : filled(row.n_kv_heads, "n_kv_heads", known,

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "sim/core/error.h"
+#include "sim/core/lower_case.h"
 #include "sim/core/shown_text.h"
 
 namespace headway::validation {
@@ -130,7 +131,7 @@ struct Values {
 bool says_nothing(const std::string& cell) {
   static constexpr std::array<std::string_view, 10> kWords = {
       "", "n/a", "na", "nan", "null", "?", "-", "unknown", "not stated", "unspecified"};
-  const std::string word = lower(cell);
+  const std::string word = core::lower_case(cell);
   return std::find(kWords.begin(), kWords.end(), word) != kWords.end();
 }
 
@@ -153,7 +154,7 @@ bool has_word(std::string_view text, std::string_view word) {
 }
 
 bool RunRow::is_mixture() const {
-  return contains(lower(arch), "moe") || contains(lower(arch), "mixture") ||
+  return contains(core::lower_case(arch), "moe") || contains(core::lower_case(arch), "mixture") ||
          n_experts.value_or(0) > 1;
 }
 

@@ -14,13 +14,6 @@
 
 namespace headway::validation {
 
-/// Text in small letters.
-inline std::string lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
-}
-
 /// Whether a text in small letters has this word whole: "efa" is none of "default".
 bool has_word(std::string_view text, std::string_view word);
 

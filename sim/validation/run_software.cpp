@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <optional>
 
+#include "sim/core/lower_case.h"
 #include "sim/core/ranges.h"
 
 namespace headway::validation {
@@ -30,13 +31,13 @@ int zero_stage(const RunRow& row) {
 /// (the large runs in bf16 were DeepSpeed's); sharded states beside pipelines, which Megatron-LM
 /// had only when it had FlashAttention too. fp16 without any of them is Megatron-LM's.
 std::string unfused_megatron(const RunRow& row) {
-  if (row.sequence_parallel.value_or(false) || lower(row.recompute) == "selective") {
+  if (row.sequence_parallel.value_or(false) || core::lower_case(row.recompute) == "selective") {
     return "megatron-sp-2022";
   }
-  if (contains(lower(row.precision), "bf16")) {
+  if (contains(core::lower_case(row.precision), "bf16")) {
     return "megatron-deepspeed-bf16-2022";
   }
-  const bool deepspeed = contains(lower(row.era), "deepspeed") || zero_stage(row) > 0;
+  const bool deepspeed = contains(core::lower_case(row.era), "deepspeed") || zero_stage(row) > 0;
   return deepspeed ? "megatron-deepspeed-2022" : "megatron-lm-2021";
 }
 
@@ -45,7 +46,7 @@ std::string unfused_megatron(const RunRow& row) {
 bool early_torch(const RunRow& row) {
   constexpr std::string_view kWords = "torch 2.";
   constexpr int kLastEarly = 7;
-  const std::string notes = lower(row.notes);
+  const std::string notes = core::lower_case(row.notes);
   const auto found = notes.find(kWords);
   return found != std::string::npos &&
          std::atoi(notes.c_str() + found + kWords.size()) <= kLastEarly;
@@ -55,7 +56,7 @@ bool early_torch(const RunRow& row) {
 /// in Triton, as llm-foundry's; Llama's with scaled_dot_product_attention.
 std::string pytorch(const RunRow& row, const std::string& words) {
   const bool second = contains(words, "titan") || contains(words, "fsdp2") ||
-                      contains(lower(row.sharding), "fsdp2") || row.async_tp.has_value();
+                      contains(core::lower_case(row.sharding), "fsdp2") || row.async_tp.has_value();
   if (second) {
     return year_of(row) <= 2024 || early_torch(row) ? "torchtitan-2024" : "torchtitan";
   }
@@ -81,7 +82,7 @@ std::string megatron_core(const RunRow& row,
     return "mlperf";
   }
   // Without a release, and without the name of what has recipes of its own: Megatron-LM's scripts.
-  const bool plain = row.release.empty() && !contains(lower(row.notes), "nemo");
+  const bool plain = row.release.empty() && !contains(core::lower_case(row.notes), "nemo");
   if (!row.is_mixture()) {
     return row.release.empty() && row.year == 2024 ? "megatron-core-2024"
            : plain                                 ? "megatron-lm-2025"
@@ -94,8 +95,8 @@ std::string megatron_core(const RunRow& row,
     // What era and notes call the software is its family still; the title of a document is not.
     // Megatron itself has no releases of recipes that a row could state: how far its profile is off
     // is what its comparisons show.
-    const std::string notes = lower(row.notes);
-    const std::string called = lower(row.era) + " " + notes;
+    const std::string notes = core::lower_case(row.notes);
+    const std::string called = core::lower_case(row.era) + " " + notes;
     const bool bridge = contains(called, "bridge");
     const bool nemo = has_word(called, "nemo");
     const bool megatron = contains(notes, "megatron");
@@ -106,7 +107,7 @@ std::string megatron_core(const RunRow& row,
     if (recipes) {
       return bridge ? "megatron-bridge-2025" : "nemo-2024";
     }
-    const bool sharded = zero_stage(row) == 3 || contains(lower(row.sharding), "sdp");
+    const bool sharded = zero_stage(row) == 3 || contains(core::lower_case(row.sharding), "sdp");
     return sharded ? "megatron-fsdp-2025" : "megatron-lm-2025";
   }
   if (release < kFirstBridge) {
@@ -136,7 +137,7 @@ std::string family(const RunRow& row, const std::string& words, bool rack, Assum
   }
   // Trainers that are called by their makers' models, or that documents name in passing: the era
   // alone says them.
-  const std::string era = lower(row.era);
+  const std::string era = core::lower_case(row.era);
   if (contains(era, "llama3")) {
     return "llama-3-2024";
   }
@@ -157,8 +158,8 @@ std::string family(const RunRow& row, const std::string& words, bool rack, Assum
 /// then Megatron of the year.
 std::string nearest(const RunRow& row, bool rack, Assumed& assumed) {
   assume(assumed, "era");
-  const std::string words = lower(row.era) + " " + lower(row.source);
-  const std::string sharding = lower(row.sharding);
+  const std::string words = core::lower_case(row.era) + " " + core::lower_case(row.source);
+  const std::string sharding = core::lower_case(row.sharding);
   const bool sharded = contains(sharding, "3") || contains(sharding, "sdp");
   const bool megatron = contains(words, "megatron") || row.pp.value_or(1) > 1;
   // Megatron-Core's runs have sequence parallelism wherever they have tensor parallelism.
@@ -169,7 +170,7 @@ std::string nearest(const RunRow& row, bool rack, Assumed& assumed) {
   }
   static constexpr std::array<const char*, 5> kSharded = {"deepspeed", "zero", "hugging", "hf-",
                                                           "accelerate"};
-  const bool zero = !megatron && (sharded || contains_any(lower(row.era), kSharded));
+  const bool zero = !megatron && (sharded || contains_any(core::lower_case(row.era), kSharded));
   if (const std::string named = family(row, words, rack, assumed); !named.empty() && !zero) {
     return named;
   }
@@ -201,7 +202,7 @@ std::optional<workload::Scaling> scaling_in_words(const std::string& words) {
 /// Megatron-Core's `moe_token_dispatcher_type`; nothing where they name none.
 std::optional<workload::ExpertDispatch> dispatch_in_words(const RunRow& row) {
   using workload::ExpertDispatch;
-  const std::string words = lower(row.notes + " " + row.moe_routing);
+  const std::string words = core::lower_case(row.notes + " " + row.moe_routing);
   if (contains_any(words, std::array{"deepep", "hybridep", "hybrid-ep", "flex dispatcher"})) {
     return ExpertDispatch::deduplicated;
   }
@@ -216,16 +217,16 @@ std::optional<workload::ExpertDispatch> dispatch_in_words(const RunRow& row) {
 /// Megatron's selective recomputation of early years, which is of core attention: of a fused kernel
 /// there is nothing to be gained by it, so a run that names it had none.
 bool recomputes_core_attention(const RunRow& row) {
-  const std::string words = lower(row.era);
+  const std::string words = core::lower_case(row.era);
   const bool megatron = contains(words, "megatron") || contains(words, "nemo");
-  return megatron && lower(row.recompute) == "selective" && row.recompute_detail.empty();
+  return megatron && core::lower_case(row.recompute) == "selective" && row.recompute_detail.empty();
 }
 
 }  // namespace
 
 double stated_capacity(const RunRow& row) {
   constexpr std::string_view kWords = "capacity factor ";
-  const std::string text = lower(row.moe_routing);
+  const std::string text = core::lower_case(row.moe_routing);
   const auto found = text.find(kWords);
   const double factor =
       found == std::string::npos ? 0 : std::atof(text.c_str() + found + kWords.size());
@@ -233,7 +234,7 @@ double stated_capacity(const RunRow& row) {
 }
 
 std::string framework_entry(const RunRow& row, bool rack, Assumed& assumed) {
-  const std::string known = family(row, lower(row.era), rack, assumed);
+  const std::string known = family(row, core::lower_case(row.era), rack, assumed);
   return known.empty() ? nearest(row, rack, assumed) : known;
 }
 
@@ -254,7 +255,8 @@ void apply_flags(const RunRow& row, workload::FrameworkSpec& framework) {
   if (recomputes_core_attention(row) && year_of(row) <= 2023) {
     framework.attention_kernels = workload::AttentionKernels::unfused;
   }
-  framework.scaling = scaling_in_words(lower(row.precision_detail)).value_or(framework.scaling);
+  framework.scaling =
+      scaling_in_words(core::lower_case(row.precision_detail)).value_or(framework.scaling);
   framework.expert_dispatch = dispatch_in_words(row).value_or(framework.expert_dispatch);
   if (stated_capacity(row) > 0) {
     framework.expert_dispatch = workload::ExpertDispatch::all_to_all;
@@ -263,7 +265,7 @@ void apply_flags(const RunRow& row, workload::FrameworkSpec& framework) {
     framework.expert_overlap = row.moe_a2a_overlap.value_or(false);
   }
   if (!row.cuda_graph.empty()) {
-    const std::string flag = lower(row.cuda_graph);
+    const std::string flag = core::lower_case(row.cuda_graph);
     const bool mixture = row.is_mixture();
     const bool yes = import::flag_of(flag).value_or(false);
     framework.cuda_graphs = whole_iteration_recorded(flag, mixture);
@@ -274,7 +276,7 @@ void apply_flags(const RunRow& row, workload::FrameworkSpec& framework) {
 workload::ReportedMemory reported_memory(const RunRow& row,
                                          const workload::FrameworkSpec& framework) {
   using workload::ReportedMemory;
-  const std::string words = lower(row.notes);
+  const std::string words = core::lower_case(row.notes);
   return contains(words, "allocated")    ? ReportedMemory::allocated
          : contains(words, "reserved")   ? ReportedMemory::reserved
          : contains(words, "nvidia-smi") ? ReportedMemory::device

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <string_view>
 
+#include "sim/core/lower_case.h"
 #include "sim/core/shown_text.h"
 #include "sim/validation/run_parts.h"
 
@@ -73,7 +74,7 @@ bool figure(const std::string& word) {
 std::string unknown_words(const std::string& text, std::string_view known) {
   std::string unknown;
   std::string word;
-  for (const char c : lower(text) + " ") {
+  for (const char c : core::lower_case(text) + " ") {
     if (std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_') {
       word += c;
       continue;

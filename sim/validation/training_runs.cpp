@@ -7,6 +7,7 @@
 #include <tbb/parallel_for.h>
 
 #include "sim/core/error.h"
+#include "sim/core/lower_case.h"
 #include "sim/core/progress/spread_order.h"
 #include "sim/core/shown_text.h"
 #include "sim/core/statistics.h"
@@ -33,7 +34,7 @@ RunPrediction labelled(const CsvTable& table, std::size_t index) {
   p.precision = row.precision;
   p.kind = row.arch;
   p.model = row.model;
-  const std::string gpu = lower(row.gpu);
+  const std::string gpu = core::lower_case(row.gpu);
   const bool amd = gpu.starts_with("mi") || contains(gpu, "amd") || contains(gpu, "instinct");
   const bool dense = p.kind.empty() ? !row.n_experts : p.kind == "dense";
   p.part = amd                       ? "AMD"

@@ -18,10 +18,9 @@ using testing::HasSubstr;
 study::RunReport full_report() {
   auto report = study::sample_report_with_campaign();
   report.campaign->tokens = 3e12;
-  report.remedies = {
-      {"a checkpoint every 149 s of work, not 900 s", "2.08 days less", 0.02, false, ""},
-      {"the pipeline bubble: more micro-batches", "at most 18.8 % of the step", 0.17, true,
-       "more micro-batches"}};
+  report.remedies = {{"a checkpoint every 149 s of work, not 900 s", "2.08 days less", 0.02, false},
+                     {"the pipeline bubble: more micro-batches", "at most 18.8 % of the step", 0.17,
+                      true, "more micro-batches"}};
   report.compared = {"predictions of this missed by 3 % in 40 runs"};
   return report;
 }
@@ -61,7 +60,7 @@ TEST(RunScreen, IsNeverMoreThanAScreen) {
   report.scenario.name = std::string(300, 'n');
   report.limit = "The step is limited by something that is said in a sentence of two lines: 30 %.";
   report.asked[1] = std::string(200, 'c') + " and " + std::string(200, 'd');
-  report.remedies.resize(9, {std::string(100, 'x'), "brings", 0.1, false, ""});
+  report.remedies.resize(9, {std::string(100, 'x'), "brings", 0.1, false});
   report.warnings.assign(7, "a warning " + std::string(200, 'w'));
   for (const std::size_t width : {20U, 40U, 60U, 80U, 200U}) {
     const std::string text = run_screen(report, {width});
@@ -73,6 +72,17 @@ TEST(RunScreen, IsNeverMoreThanAScreen) {
     }
   }
   EXPECT_THAT(run_screen(report), HasSubstr("6 more warnings"));
+}
+
+// A million tokens cost what the screen's own figures say: 90 k USD over 3 T tokens, whatever the
+// bill of the mean usage is.
+TEST(RunScreen, ATokenCostsWhatTheFiguresBesideItSay) {
+  auto report = full_report();
+  report.cost.emplace();
+  report.cost->total_usd.p5 = report.cost->total_usd.p50 = report.cost->total_usd.p95 = 90'000;
+  report.cost->bill.usd_per_million_tokens = 0.04;
+  EXPECT_THAT(run_screen(report),
+              HasSubstr("  cost     90.0 k USD, 0.0300 USD a million tokens\n"));
 }
 
 // A remedy has a line, in which the loss that the bars name has no place.

@@ -79,6 +79,21 @@ TEST(Tiles, OfADrillAreWhatIsLost) {
   EXPECT_THAT(tiles_of(drill), Not(Contains(Pair(testing::_, "until steps are as before"))));
 }
 
+TEST(Tiles, OfAProfileAreMeasuredOverPredicted) {
+  Json profile = specimen_result("headway.compare-profile/1");
+  Json row = profile["rows"][0];
+  row["figure"] = "matrix_products";
+  row["unit"] = "s";
+  row["measured"] = 1.1;
+  row["predicted"] = 1.0;
+  row["ratio"] = 1.1;
+  Json share = row;
+  share["unit"] = "1";  // an overlap is no time
+  profile["rows"] = {row, share};
+  EXPECT_EQ(tiles_of(profile),
+            (Tiles{{"+10.0 %", "matrix products: 1.10 s measured, 1.00 s predicted"}}));
+}
+
 TEST(Tiles, OfPublishedRowsAreErrorsAndCoverage) {
   const Json rows = json(R"({"schema": "headway.validate/1",
     "summary": {"n": 400, "n_skipped": 3, "median_abs_error": 0.034, "coverage_90": 0.95},

@@ -63,6 +63,18 @@ TEST(SixteenBitLayers, CastNothing) {
   }
 }
 
+// Nor do they pass a transform, of which four bits' recipe has more traffic than its casts alone.
+TEST(SixteenBitLayers, KnowNothingOfTheRecipeForFourBits) {
+  TrainingSpec training = in(Precision::nvfp4);
+  training.nvfp4 = Nvfp4Spec{};
+  const StepGraph narrow = build_step_graph(llama_8b(), training, split(1, 1), 1, 1);
+  const StepGraph mixed = build_step_graph(kept_wide(3, 5), training, split(1, 1), 1, 1);
+  const StepGraph wide = build_step_graph(llama_8b(), in(Precision::bf16), split(1, 1), 1, 1);
+  const double recipe = memory_traffic(narrow) - memory_traffic(wide);
+  EXPECT_GT(recipe, 0);
+  EXPECT_NEAR((memory_traffic(mixed) - memory_traffic(wide)) / recipe, 0.75, 1e-9);
+}
+
 // A layer keeps what it keeps in bf16, the others what they keep in fp8.
 TEST(SixteenBitLayers, KeepWhatTheyKeepWithoutNarrowOperands) {
   TrainingSpec training = in(Precision::fp8);

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "sim/core/error.h"
+#include "sim/core/lower_case.h"
 
 namespace headway::config {
 
@@ -245,9 +246,7 @@ constexpr std::array<LeftOut, 2> kLeftOut{{
 
 /// What to say of a name that is not forgotten but left out; empty: nothing.
 std::string why_left_out(std::string_view name) {
-  std::string lower(name);
-  std::transform(lower.begin(), lower.end(), lower.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const std::string lower = core::lower_case(std::string(name));
   for (const LeftOut& gpus : kLeftOut) {
     if (std::any_of(gpus.parts.begin(), gpus.parts.end(),
                     [&](std::string_view part) { return lower.find(part) != std::string::npos; })) {

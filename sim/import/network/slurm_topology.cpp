@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sim/core/error.h"
+#include "sim/core/lower_case.h"
 #include "sim/import/network/host_list.h"
 #include "sim/import/network/switch_graph.h"
 #include "sim/import/text_mark.h"
@@ -36,12 +37,6 @@ struct File {
   std::vector<Line> blocks;
   bool has_link_speed = false;
 };
-
-std::string lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
-}
 
 class SlurmReader {
  public:
@@ -75,7 +70,7 @@ class SlurmReader {
       if (equals == std::string_view::npos || equals == 0 || equals + 1 == word.size()) {
         complain(offset + at, fmt::format("'{}' is no 'Key=value'", word));
       } else {
-        result.push_back({lower(std::string(word.substr(0, equals))),
+        result.push_back({core::lower_case(std::string(word.substr(0, equals))),
                           std::string(word.substr(equals + 1)), offset + at});
       }
       at = end;

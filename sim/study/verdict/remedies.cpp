@@ -52,9 +52,7 @@ std::optional<Remedy> better_interval(const RunReport& report,
                 // Both are means of the same trials; the headline's ETTR is a median.
                 fmt::format("{}, ETTR +{} pts", what_it_brings(report, run, gain),
                             number(100 * (*best->ettr - *own))),
-                gain,
-                false,
-                {}};
+                gain, false};
 }
 
 /// The least time with which most of what earlier detection can bring is gained.
@@ -74,9 +72,7 @@ std::optional<Remedy> earlier_detection(const RunReport& report,
                       gain.days_saved > 0 ? fmt::format("{} days less", number(gain.days_saved))
                                           : what_it_brings(report, run, share),
                       number(100 * gain.ettr_gain)),
-          share,
-          false,
-          {}};
+          share, false};
     }
   }
   return std::nullopt;
@@ -98,9 +94,7 @@ std::optional<Remedy> more_spares(const RunReport& report, const campaign::Campa
                             report.scenario.cluster.spares),
                 fmt::format("waiting below {} % of the time instead of {} %",
                             number(100 * run.advice.wait_target), number(100 * waiting)),
-                gain,
-                false,
-                {}};
+                gain, false};
 }
 
 /// Gains of the step are gains of the time in which it runs.
@@ -126,9 +120,7 @@ std::vector<Remedy> computed(const RunReport& report) {
     add(Remedy{"layers on other stages (stage_advice)",
                fmt::format("a step of {} s instead of {} s", number(advice.after.si()),
                            number(advice.before.si())),
-               of_the_clock(report, gain),
-               false,
-               {}});
+               of_the_clock(report, gain), false});
   }
   std::stable_sort(list.begin(), list.end(),
                    [](const auto& a, const auto& b) { return a.gain > b.gain; });
@@ -147,11 +139,12 @@ double most_of_step(const training::StepResult& step, core::Activity cause) {
   return path > 0 ? std::max(step.critical_path[cause], step.breakdown[cause]) / step.time : 0;
 }
 
+/// @param cause  what is lost to; empty: `way` says it
 /// @param most   share of the step; 0: there is no bound
 /// @param about  of the mean rank, where there is none
 Remedy loss(
     const RunReport& report, std::string_view cause, std::string way, double most, double about) {
-  return {fmt::format("{}: {}", cause, way),
+  return {cause.empty() ? way : fmt::format("{}: {}", cause, way),
           fmt::format("{} {} % of the step", most > 0 ? "at most" : "about",
                       number(100 * (most > 0 ? most : about))),
           of_the_clock(report, most > 0 ? most : about), most > 0, way};
@@ -183,9 +176,9 @@ std::optional<Remedy> more_power(const RunReport& report) {
   };
   add(fit->rack(), "each rack");
   add(fit->facility, "the building");
-  return loss(report, fmt::format("{}", fmt::join(feeds, " and ")),
-              fmt::format("boards at {} W, not {} W", number(own.si()),
-                          number(fit->boards.front().board.si())),
+  return loss(report, "",
+              fmt::format("{}: boards at {} W, not {} W", fmt::join(feeds, " and "),
+                          number(own.si()), number(fit->boards.front().board.si())),
               most, mean);
 }
 

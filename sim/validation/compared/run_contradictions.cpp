@@ -4,6 +4,7 @@
 #include <map>
 
 #include "sim/core/error.h"
+#include "sim/core/lower_case.h"
 #include "sim/core/statistics.h"
 #include "sim/validation/run_parts.h"
 
@@ -19,7 +20,7 @@ double figure(const std::optional<T>& cell) {
 
 std::string from_notes(const RunRow& row) {
   static constexpr std::array<const char*, 3> kWords = {"inconsistent", "contradict", "impossible"};
-  return contains_any(lower(row.notes), kWords) ? "its notes say so" : "";
+  return contains_any(core::lower_case(row.notes), kWords) ? "its notes say so" : "";
 }
 
 std::string from_degrees(const RunRow& row) {

@@ -1,0 +1,72 @@
+// Where a model has its mixtures, and lists that say it once more.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <string>
+
+#include "tests/import/hugging_face_keys.h"
+
+namespace headway::import {
+namespace {
+
+using testing::HasSubstr;
+using workload::AttentionKind;
+using workload::ModelSpec;
+
+/// Qwen3 with a mixture in the last of every so many layers.
+std::string qwen3_experts(const std::string& more) {
+  return shape("qwen3_moe", 8, 2048, 16, 4, 6144, 151936) +
+         R"(, "head_dim": 128, "num_experts": 16, "num_experts_per_tok": 2,
+         "moe_intermediate_size": 768)" +
+         more;
+}
+
+TEST(ExpertFamilies, HaveTheLastOfEverySoManyLayers) {
+  const ModelSpec model = read_keys(qwen3_experts(R"(, "decoder_sparse_step": 2)"));
+  EXPECT_EQ(model.moe->period, 2);
+  EXPECT_EQ(model.ffn, 6144);
+  EXPECT_EQ(read_keys(qwen3_experts(R"(, "decoder_sparse_step": 1)")).ffn, 0);
+  EXPECT_THAT(
+      message_of_keys(qwen3_experts(R"(, "decoder_sparse_step": 2, "mlp_only_layers": [0])")),
+      HasSubstr("'mlp_only_layers' beside 'decoder_sparse_step' above 1"));
+}
+
+// Latent attention and DeepSeek's mixture under another name.
+TEST(ExpertFamilies, GlmFlashIsReadAsDeepSeek) {
+  const auto keys = [](const char* type) {
+    return shape(type, 47, 2048, 20, 20, 10240, 154880) +
+           R"(, "q_lora_rank": 768, "kv_lora_rank": 512, "qk_nope_head_dim": 192,
+           "qk_rope_head_dim": 64, "v_head_dim": 256, "n_routed_experts": 64,
+           "num_experts_per_tok": 4, "n_shared_experts": 1, "moe_intermediate_size": 1536,
+           "first_k_dense_replace": 1, "n_group": 1, "topk_group": 1)";
+  };
+  EXPECT_EQ(read_keys(keys("glm4_moe_lite")), read_keys(keys("deepseek_v3")));
+  EXPECT_THAT(message_of_keys(keys("glm4_moe_lite") + R"(, "mlp_layer_types": ["sparse"])"),
+              HasSubstr("'mlp_layer_types' must be 'dense' in the first 1 layers"));
+}
+
+std::string llama4(const std::string& more) {
+  return shape("llama4_text", 4, 5120, 40, 8, 8192, 202048) +
+         R"(, "head_dim": 128, "num_local_experts": 16, "num_experts_per_tok": 1,
+         "interleave_moe_layer_step": 2, "intermediate_size_mlp": 16384,
+         "attention_chunk_size": 8192)" +
+         more;
+}
+
+TEST(ExpertFamilies, ListsOfLlama4SayWhatItsShortKeysDo) {
+  const ModelSpec plain = read_keys(llama4(""));
+  EXPECT_EQ(read_keys(llama4(R"(, "moe_layers": [1, 3], "layer_types": ["chunked_attention",
+      "chunked_attention", "chunked_attention", "full_attention"])")),
+            plain);
+  const ModelSpec full = read_keys(llama4(R"(, "layer_types": ["full_attention", "full_attention",
+      "full_attention", "full_attention"])"));
+  EXPECT_EQ(full.window, 0);
+  EXPECT_EQ(full.attention, AttentionKind::grouped_query);
+  EXPECT_THAT(message_of_keys(llama4(R"(, "moe_layers": [0, 2])")),
+              HasSubstr("'moe_layers' must be the last of every 2"));
+  EXPECT_THAT(message_of_keys(llama4(R"(, "layer_types": ["full_attention", "chunked_attention",
+      "chunked_attention", "chunked_attention"])")),
+              HasSubstr("'layer_types' must be 'chunked_attention' three times"));
+}
+
+}  // namespace
+}  // namespace headway::import
