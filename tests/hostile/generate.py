@@ -60,8 +60,8 @@ OWN_KEYS: dict[str, str | tuple[str, ...]] = {
 FAULTS = [
     "gpu-dead", "hbm-error", "nvme-slow", "nvme-stalled", "nic-down", "link-half-rate",
     "optic-flapping", "leaf-down", "gpu-slow", "hang", "silent-corruption", "loss-spike",
-    "storage-slow", "storage-full", "rack-power-loss", "wrong-checkpoint", "host-dead", "site-cut", "site-slow",
-    "software-crash",
+    "storage-slow", "storage-full", "rack-power-loss", "wrong-checkpoint", "host-dead",
+    "software-crash", "site-cut", "site-slow",
 ]  # fmt: skip
 DEGREES = [
     "parallelism.tensor", "parallelism.context", "parallelism.pipeline", "parallelism.data",
@@ -135,7 +135,9 @@ class Generator:
         return ["compare", scenario, scenario, "--trials", "2", *json_out]
 
     def fault(self, rng: Random) -> str:
-        place = rng.choice(["", "@node0", "@node1/gpu0", "@leaf0", "@rack0", "@site0", "@node999999999999"])
+        place = rng.choice(
+            ["", "@node0", "@node1/gpu0", "@leaf0", "@rack0", "@site0", "@node999999999999"]
+        )
         key = rng.choice(["", "", ",rate=1 B/s", ",after=1e300 s", ",for=nan s", ",x=1", ",,", "="])
         return rng.choice(FAULTS) + place + key
 
