@@ -162,7 +162,9 @@ std::string keys_below(const config::KeyPath& parent) {
   if (innermost(*parent.field->type).shape != Shape::record) {
     return "";
   }
-  const std::string above = parent.path + ".";
+  const SpecType& type = *parent.field->type;
+  const SpecType& value = type.shape == Shape::optional ? *type.element : type;
+  const std::string above = parent.path + (value.shape == Shape::list ? "[]." : ".");
   std::string out;
   for (const auto& key : config::scenario_keys()) {
     const bool below =

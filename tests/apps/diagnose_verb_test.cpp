@@ -39,6 +39,28 @@ class DiagnoseVerb : public ProgramTest {
   }
 };
 
+// torchtitan prints what its allocator holds: a sound job prints what is predicted of that.
+TEST_F(DiagnoseVerb, HoldsReservedMemoryBesideReserved) {
+  const double step = write_job();
+  const json memory = json::parse(run("run s.yaml --format json").out)["memory"];
+  const double reserved = memory["reserved_bytes"];
+  ASSERT_GT(reserved, 1.01 * memory["allocated_bytes"].get<double>());
+  std::string log;
+  for (int i = 1; i <= 20; ++i) {
+    log += fmt::format("[titan] step: {} loss: 8.1 memory: {:.2f}GiB(50%) tps: {:.0f} mfu: 40%\n",
+                       i, reserved / (1 << 30), kTokens / step);
+  }
+  write("titan.log", log);
+  const json result = json::parse(run("diagnose s.yaml titan.log --format json").out);
+  for (const json& row : result["compared"]) {
+    if (row["feature"] == "reserved_memory") {
+      EXPECT_NEAR(row["expected"].get<double>() / reserved, 1, 0.001);
+      return;
+    }
+  }
+  ADD_FAILURE() << "no memory is compared";
+}
+
 TEST_F(DiagnoseVerb, FindsASaveEveryTenSteps) {
   const double step = write_job();
   const json stall = json::parse(run("expect s.yaml --format json").out);

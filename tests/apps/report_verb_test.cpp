@@ -112,6 +112,21 @@ TEST_F(ReportVerb, ThePageNamesTheCommandAsAShellReadsIt) {
 
 using Explain = ProgramTest;
 
+TEST_F(Explain, ListsTheKeysOfAMapping) {
+  const std::string images = run("explain training.images").out;
+  EXPECT_THAT(images, HasSubstr("    per_sequence (must be written): Images of a sequence"));
+  EXPECT_THAT(images, HasSubstr("    deviation: Standard deviation"));
+  EXPECT_THAT(images, testing::Not(HasSubstr("sizes[]"))) << "one level";
+  EXPECT_THAT(run("explain run.failures.hazards").out, HasSubstr("    mtbf"));
+  EXPECT_THAT(run("explain run.trials").out, testing::Not(HasSubstr("Its keys")));
+}
+
+TEST_F(Explain, KnowsFiguresAsScreensCallThem) {
+  EXPECT_THAT(run("explain ETTR").out, testing::StartsWith("campaign.ettr [1]\n"));
+  EXPECT_THAT(run("explain campaign.wall_days.p50").out,
+              testing::StartsWith("campaign.wall_days [d]\n"));
+}
+
 TEST_F(Explain, TellsWhatAKeyIs) {
   const std::string text = run("explain parallelism.schedule").out;
   EXPECT_THAT(text, testing::StartsWith("parallelism.schedule\n"));

@@ -424,6 +424,16 @@ TEST(MegatronArguments, SayHowNarrowTheProductsAre) {
             workload::Scaling::block);
   EXPECT_EQ(recipe("--fp8-format e4m3 --fp8-recipe mxfp8").precision, core::Precision::mxfp8);
   EXPECT_EQ(recipe("--fp4-format e2m1 --fp4-recipe nvfp4").precision, core::Precision::nvfp4);
+  // One layer at each end stays in 16 bits unless said otherwise, and only beside narrow ones.
+  const auto kept = [](const std::string& more) {
+    return read_flags(kSmallScript + more + " --first-last-layers-bf16")
+        .run.model.sixteen_bit_layers;
+  };
+  const std::string narrow = "--fp4-format e2m1 --fp4-recipe nvfp4";
+  EXPECT_EQ(kept(narrow), (workload::SixteenBitLayersSpec{1, 1}));
+  EXPECT_EQ(kept(narrow + " --num-layers-at-start-in-bf16 0 --num-layers-at-end-in-bf16 4"),
+            (workload::SixteenBitLayersSpec{0, 4}));
+  EXPECT_FALSE(kept("").has_value());
   EXPECT_THAT(refusal(kSmallScript + "--fp16"), HasSubstr("both --bf16 and --fp16 are set"));
 }
 

@@ -77,6 +77,7 @@ TEST(Charts, OfManyLayoutsEverySoManyIsDrawn) {
   one["plan"] = nullptr;
   one["pareto"] = false;
   for (int i = 0; i < 1000; ++i) {
+    one["usd"] = i;
     plan["simulated_plans"].push_back(one);
   }
   const auto charts = charts_of({plan, "r.json"});
@@ -84,6 +85,7 @@ TEST(Charts, OfManyLayoutsEverySoManyIsDrawn) {
   EXPECT_EQ(values.size(), 800U);
   EXPECT_EQ(values[0]["plan"], 1);
   EXPECT_EQ(values[0]["days"], 1.23457);
+  EXPECT_GT(values[799]["dollars"], 990) << "of all of them, not of the first";
   EXPECT_THAT(charts.back().title, HasSubstr("800 of 1001 layouts that were simulated"));
 }
 
