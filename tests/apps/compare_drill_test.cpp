@@ -185,8 +185,8 @@ TEST_F(DrillVerb, WaysNeedSitesThatTrainTogether) {
   EXPECT_THAT(refused(kTwoSites + elastic),
               HasSubstr("no elastic job that goes on without a site"));
   write_small("s.yaml", kDrillRun);
-  for (const json& rate :
-       json::parse(run("drill s.yaml --fault hang --no-remedies --format json").out)["rates"]) {
+  const json sound = json::parse(run("drill s.yaml --fault hang --no-remedies --format json").out);
+  for (const json& rate : sound["rates"]) {
     if (rate["kind"] == "site-cut" || rate["kind"] == "site-slow") {
       EXPECT_EQ(rate["per_day"], 0) << "one site has no ways";
     }
