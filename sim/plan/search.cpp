@@ -19,7 +19,6 @@
 #include "sim/plan/entry.h"
 #include "sim/plan/judge.h"
 #include "sim/plan/keep_limits.h"
-#include "sim/plan/search_progress.h"
 #include "sim/plan/shortlist/trim.h"
 #include "sim/plan/verify.h"
 #include "sim/training/estimate.h"
@@ -153,13 +152,23 @@ std::vector<Entry> simulate(std::vector<Entry> entries,
          ++i) {
       left += entries[i].operations;
     }
-    progress.simulate(done, left);
-    tbb::parallel_for(begin, end, [&](std::size_t i) {
-      simulate(options.fold, entries[i], [&](std::size_t, std::size_t) { progress.look(); });
+    const auto add = [&](double operations) {
       const std::lock_guard guard(mutex);
-      done += entries[i].operations;
-      left -= entries[i].operations;
+      done += operations;
+      left -= operations;
       progress.simulate(done, left);
+    };
+    add(0);
+    tbb::parallel_for(begin, end, [&](std::size_t i) {
+      double told = 0;
+      const auto tell = [&](double share) {
+        add(std::max(0.0, share * entries[i].operations - told));
+        told = std::max(told, share * entries[i].operations);
+      };
+      simulate(options.fold, entries[i], [&](std::size_t of_it, std::size_t all) {
+        tell(all == 0 ? 0.0 : static_cast<double>(of_it) / static_cast<double>(all));
+      });
+      tell(1);
     });
     for (std::size_t i = begin; i < end; ++i) {
       if (entries[i].too_large) {
@@ -267,34 +276,10 @@ std::vector<Plan> plans_of(const std::vector<Entry>& simulated, const PlanOption
   return plans;
 }
 
-/// Tells what simulations of the layouts that are kept will take, as far as is known.
-void expect_simulations(const training::Scenario& scenario,
-                        const std::vector<Estimate>& kept,
-                        std::int64_t timed,
-                        std::size_t most,
-                        SearchProgress& progress) {
-  constexpr std::size_t kSample = 16;  // of the list: to look at a layout takes a millisecond
-  double operations = 0;
-  std::size_t looked_at = 0;
-  for (std::size_t i = 0; i < kept.size(); i += std::max<std::size_t>(1, kept.size() / kSample)) {
-    try {
-      operations +=
-          training::estimate_operations(training::check(with_layout(scenario, kept[i].layout)));
-      ++looked_at;
-    } catch (const core::Error&) {
-      continue;  // it is not simulated
-    }
-  }
-  if (looked_at > 0) {
-    progress.expect(timed, operations * static_cast<double>(most) / static_cast<double>(looked_at));
-  }
-}
-
 /// The plans of one setting, appended to `result`.
-/// @param told  the share of it that is done
 SimulatedSetting search_setting(const training::Scenario& scenario,
                                 const PlanOptions& options,
-                                const std::function<void(double share)>& told,
+                                const PhaseTold& told,
                                 int threads,
                                 PlanResult& result,
                                 Rejections& rejected) {
@@ -312,13 +297,10 @@ SimulatedSetting search_setting(const training::Scenario& scenario,
   how.of_family = std::max<std::size_t>(1, how.most / kFamilies);
   how.headroom = least_headroom(options.limits);
   SearchProgress progress(told);
-  const auto look = [&progress] { progress.look(); };
+  progress.open_shapes(0);
   if (told) {
-    how.look = look;
+    how.look = [&progress] { progress.look(); };
     how.left = [&](std::size_t left) { progress.open_shapes(left); };
-    how.kept = [&](const std::vector<Estimate>& kept, std::int64_t timed) {
-      expect_simulations(scenario, kept, timed, how.most, progress);
-    };
   }
   Shortlist shortlist = make_shortlist(scenario, space, how);
   if (space.trims_recompute()) {
@@ -336,9 +318,11 @@ SimulatedSetting search_setting(const training::Scenario& scenario,
   const auto simulated = simulate(std::move(entries), options, progress, rejected);
   result.simulated += std::ssize(simulated);
   auto plans = plans_of(simulated, options);
+  core::JointProgress runs(
+      [&](std::size_t done, std::size_t all) { progress.count(Phase::campaigns, done, all); },
+      plans.size());
   tbb::parallel_for(std::size_t{0}, plans.size(), [&](std::size_t i) {
-    add_campaign(scenario, options, threads, plans[i],
-                 [&look](std::size_t, std::size_t) { look(); });
+    add_campaign(scenario, options, threads, plans[i], runs.counted_piece());
   });
   if (weighs_slower(options) && !options.variants) {
     plans = best_of_families(std::move(plans), options);
@@ -456,10 +440,9 @@ std::vector<SimulatedSetting> search_settings(const training::Scenario& scenario
                                               Rejections& rejected) {
   std::vector<SimulatedSetting> simulated;
   auto all = settings(scenario, nodes);
-  core::JointProgress joint(searching(options), all.size());
-  joint.look();
+  core::JointProgress joint(told_by_all(options.progress), all.size());
   for (training::Scenario& setting : all) {
-    const auto told = joint.piece();
+    const auto told = told_by_one(options.progress, joint, all.size());
     training::check_apart_from_layout(setting);
     training::apply(setting.calibration, setting.cluster);
     const auto shortages = training::power_shortages(setting);
@@ -475,16 +458,12 @@ std::vector<SimulatedSetting> search_settings(const training::Scenario& scenario
       result.enumerated += count;
       rejected.add(missed->kind, missed->reason, count);
       rejected.set_nearest(missed->kind, missed->reason, missed->distance, missed->text);
-      if (told) {
-        told(1);
-      }
+      tell_end(told, all.size());
       continue;
     }
     Rejections here;
     simulated.push_back(search_setting(setting, options, told, threads, result, here));
-    if (told) {
-      told(1);
-    }
+    tell_end(told, all.size());
     rejected.add(here, place_text(setting, nodes));
   }
   return simulated;
@@ -520,23 +499,14 @@ std::vector<ClassMiss> lost_classes(const std::vector<SimulatedSetting>& setting
   asked.step = first.step.time;
   asked.headroom = least_headroom(options.limits);
   asked.estimated = setting->estimated;
-  if (const core::Count told = searching(options)) {
-    const std::size_t all = core::JointProgress::kParts * settings.size();
-    asked.look = [told, all] { told(all, all); };
-  }
+  SearchProgress progress(options.progress);
+  asked.progress = [&progress](std::size_t done, std::size_t all) {
+    progress.count(Phase::classes, done, all);
+  };
   return class_misses(setting->scenario, Space(setting->scenario), asked);
 }
 
 }  // namespace
-
-core::Count searching(const PlanOptions& options) {
-  if (!options.progress) {
-    return {};
-  }
-  return [&options](std::size_t done, std::size_t total) {
-    options.progress(kSearching.data(), done, total);
-  };
-}
 
 double least_headroom(const Limits& limits) {
   return std::max(training::kMemoryHeadroom, limits.headroom.value_or(0));

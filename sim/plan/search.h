@@ -4,14 +4,12 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <optional>
-#include <string_view>
 #include <vector>
 
 #include "sim/campaign/campaign.h"
 #include "sim/core/fields.h"
-#include "sim/core/progress/joint_progress.h"
+#include "sim/plan/search_progress.h"
 #include "sim/plan/shortlist/class_miss.h"
 #include "sim/plan/shortlist/shortlist.h"
 #include "sim/plan/space.h"
@@ -77,13 +75,8 @@ struct PlanOptions {
   core::SourceMarks marks;  ///< where the scenario's values were written; may be empty
   /// What is being done, how much of it is done, in parts that take as long; called from several
   /// threads; may be empty.
-  std::function<void(const char* what, std::size_t done, std::size_t total)> progress;
+  PhaseTold progress;
 };
-
-/// What is being done while layouts are looked at.
-inline constexpr std::string_view kSearching = "searching layouts";
-/// Who is told how far that is; must not outlive `options`.
-core::Count searching(const PlanOptions& options);
 
 /// What a search varies beside the layout.
 struct Setting {

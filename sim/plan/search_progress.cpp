@@ -1,59 +1,73 @@
 #include "sim/plan/search_progress.h"
 
 #include <algorithm>
-#include <chrono>
 #include <utility>
 
 namespace headway::plan {
 
-SearchProgress::SearchProgress(Told told, Clock clock)
-    : told_(std::move(told)), clock_(std::move(clock)), start_(clock_()) {}
-
-double SearchProgress::steady_seconds() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+core::Count told_by_all(const PhaseTold& told) {
+  if (!told) {
+    return {};
+  }
+  return [told](std::size_t done, std::size_t total) { told("searching layouts", done, total); };
 }
 
-void SearchProgress::tell(double elapsed, double left) {
-  if (told_ && elapsed > 0) {
-    share_ = elapsed / (elapsed + left);
-    told_(share_);
+PhaseTold told_by_one(const PhaseTold& told, core::JointProgress& joint, std::size_t searches) {
+  if (!told || searches == 1) {
+    return told;
   }
+  return [told, tell = joint.piece()](const char* what, std::size_t done, std::size_t total) {
+    const auto* const phase = std::find(kPhases.begin(), kPhases.end(), what);
+    if (phase == kPhases.end()) {
+      told(what, done, total);
+      return;
+    }
+    const double here = total == 0 ? 0 : static_cast<double>(done) / static_cast<double>(total);
+    tell((static_cast<double>(phase - kPhases.begin()) + here) / std::ssize(kPhases));
+  };
+}
+
+void tell_end(const PhaseTold& told_by_one, std::size_t searches) {
+  if (told_by_one && searches > 1) {
+    told_by_one(kPhases.back().data(), 1, 1);
+  }
+}
+
+void SearchProgress::tell(Phase phase, double done, double total) {
+  constexpr auto kParts = core::JointProgress::kParts;
+  const double share = total > 0 ? std::min(1.0, done / total) : 0;
+  count(phase, static_cast<std::size_t>(share * static_cast<double>(kParts)), kParts);
 }
 
 void SearchProgress::open_shapes(std::size_t left) {
-  const std::lock_guard guard(mutex_);
-  shapes_ = std::max(shapes_, left);
-  // Before anything is kept nobody knows what a simulation would be.
-  if (left == shapes_ || timed_ == 0) {
-    return;
+  std::size_t all = 0;
+  {
+    const std::lock_guard guard(mutex_);
+    all = shapes_ = std::max(shapes_, left);
   }
-  const double elapsed = clock_() - start_;
-  const auto opened = static_cast<double>(shapes_ - left);
-  tell(elapsed, elapsed * static_cast<double>(left) / opened +
-                    elapsed * operations_ / (kOperationsOfLayout * timed_));
+  tell(Phase::search, static_cast<double>(all - left), static_cast<double>(all));
 }
 
-void SearchProgress::expect(std::int64_t timed, double operations) {
+void SearchProgress::simulate(double done, double left) {
+  tell(Phase::simulate, done, done + left);
+}
+
+void SearchProgress::count(Phase phase, std::size_t done, std::size_t total) {
   const std::lock_guard guard(mutex_);
-  timed_ = static_cast<double>(timed);
-  operations_ = operations;
+  if (!told_) {
+    return;
+  }
+  // Threads reach this in any order: what one had counted before another is not told after it.
+  done_ = phase == phase_ ? std::max(done_, done) : done;
+  phase_ = phase;
+  total_ = total;
+  told_(kPhases[static_cast<std::size_t>(phase_)].data(), done_, total_);
 }
 
 void SearchProgress::look() {
   const std::lock_guard guard(mutex_);
   if (told_) {
-    told_(share_);
-  }
-}
-
-void SearchProgress::simulate(double done, double left) {
-  const std::lock_guard guard(mutex_);
-  const double now = clock_();
-  if (simulations_start_ < 0) {
-    simulations_start_ = now;
-  }
-  if (done > 0) {
-    tell(now - start_, (now - simulations_start_) * left / done);
+    told_(kPhases[static_cast<std::size_t>(phase_)].data(), done_, total_);
   }
 }
 

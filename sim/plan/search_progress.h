@@ -1,56 +1,62 @@
-// How far a search is, as the share of its time that is over.
+// How far a search is, phase by phase.
 #pragma once
 
+#include <array>
 #include <cstddef>
-#include <cstdint>
 #include <functional>
 #include <mutex>
+#include <string_view>
+#include <utility>
+
+#include "sim/core/progress/joint_progress.h"
 
 namespace headway::plan {
 
-/// A search opens shapes, as long as their bound is below a limit that falls, and then simulates
-/// the layouts that it keeps. What is left of a kind of work takes as long as what is done of it
-/// says:
-///     shapes       t L / (F - L), of F that were to be opened at first and L that still are
-///     simulations  t W / D, of work W that is left and D that is done
-/// and, before the first simulation is done, W times the time of an operation, which is a share of
-/// the time in which a layout was timed. Told by several threads.
+/// What a search does, one after another. Each has a time left of its own: shapes do not tell what
+/// the simulations of the layouts that are kept will take, and their number falls as they go on.
+enum class Phase { search, simulate, campaigns, classes };
+
+inline constexpr std::array<std::string_view, 4> kPhases = {
+    "searching layouts (1 of 4)", "simulating the best (2 of 4)", "runs of the plans (3 of 4)",
+    "why others lost (4 of 4)"};
+
+/// Told in parts that take as long; called from several threads.
+using PhaseTold = std::function<void(const char* what, std::size_t done, std::size_t total)>;
+
+/// For one search among `searches`, of which each has a piece of `joint`: alone it tells its phases,
+/// beside others what of them all is done, each phase as a quarter of its search.
+/// @param told  may be empty
+PhaseTold told_by_one(const PhaseTold& told, core::JointProgress& joint, std::size_t searches);
+/// That one has ended, after whichever phase.
+void tell_end(const PhaseTold& told_by_one, std::size_t searches);
+/// What `joint` of that is told by.
+core::Count told_by_all(const PhaseTold& told);
+
+/// Told by several threads; tells on one at a time.
 class SearchProgress {
  public:
-  using Told = std::function<void(double share)>;  ///< one at a time
-  using Clock = std::function<double()>;           ///< [s]
-
-  /// Operations of a simulation that take as long as the analytic tier takes for a layout. Source:
-  /// measured, 90 in a search of Llama 3.1 405B on 16,384 GPUs, 330 in one of GPT-3 175B on 1,024;
-  /// both are work of this program, and it counts until the first simulation is done.
-  static constexpr double kOperationsOfLayout = 150;
-
   /// @param told  may be empty
-  explicit SearchProgress(Told told, Clock clock = steady_seconds);
+  explicit SearchProgress(PhaseTold told) : told_(std::move(told)) {}
 
-  /// So many shapes are still to be opened as far as is known.
+  /// So many shapes are still to be opened as far as is known: a limit that falls passes others, so
+  /// that of F at first and L left (F - L) / F are done.
   void open_shapes(std::size_t left);
-  /// The analytic tier has timed so many layouts; what is kept now would take so many operations.
-  void expect(std::int64_t timed, double operations);
+  /// Of simulations, so many operations are done and so many are left.
+  void simulate(double done, double left);
+  /// So many of the parts of a phase are done.
+  void count(Phase phase, std::size_t done, std::size_t total);
   /// Tells again what was told last: who is told may end the search by an exception, and must not
   /// wait for a shape or a simulation to end.
   void look();
-  /// Of simulations, so many operations are done and so many are left.
-  void simulate(double done, double left);
-
-  static double steady_seconds();
 
  private:
-  void tell(double elapsed, double left);
+  void tell(Phase phase, double done, double total);
 
-  Told told_;
-  Clock clock_;
-  double start_;
+  PhaseTold told_;
   std::mutex mutex_;
   std::size_t shapes_ = 0;  ///< to be opened at first
-  double timed_ = 0, operations_ = 0;
-  double share_ = 0;  ///< told last
-  double simulations_start_ = -1;
+  Phase phase_ = Phase::search;
+  std::size_t done_ = 0, total_ = 0;  ///< told last
 };
 
 }  // namespace headway::plan

@@ -1,82 +1,104 @@
-// How far a search is, told by a clock that the test moves.
+// How far a search is, phase by phase.
 #include "sim/plan/search_progress.h"
 
 #include <gtest/gtest.h>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/plan/search_fixture.h"
 
 namespace headway::plan {
 namespace {
 
-class PretendedSearch : public testing::Test {
- protected:
-  void pass(double seconds) { now_ += seconds; }
-  /// What its share says.
-  [[nodiscard]] double left() const { return (now_ - kStart) * (1 - share_) / share_; }
-
-  static constexpr double kStart = 1000;
-  double now_ = kStart;
-  double share_ = 0;
-  SearchProgress progress_{[this](double share) { share_ = share; }, [this] { return now_; }};
+struct Heard {
+  std::string what;
+  std::size_t done = 0, total = 0;
 };
 
-// 100 shapes, a second each; with every third that is opened the limit passes two more: 60 s.
-TEST_F(PretendedSearch, CountsShapesThatTheLimitPasses) {
+class PhasesOfASearch : public testing::Test {
+ protected:
+  Heard heard_;
+  SearchProgress progress_{[this](const char* what, std::size_t done, std::size_t total) {
+    heard_ = {what, done, total};
+  }};
+};
+
+// Of 100 shapes 40 are opened and 30 passed: 30 are left, 70 % are done.
+TEST_F(PhasesOfASearch, CountsShapesThatTheLimitPasses) {
   progress_.open_shapes(100);
-  progress_.expect(1, 0);
-  std::size_t still = 100;
-  for (int opened = 1; opened < 60; ++opened) {
-    pass(1);
-    progress_.open_shapes(still -= opened % 3 == 0 ? 3 : 1);
-    if (opened % 3 == 0) {
-      EXPECT_NEAR(left(), 60 - opened, 1e-3);
-    }
-  }
+  EXPECT_EQ(heard_.done, 0U);
+  progress_.open_shapes(30);
+  EXPECT_EQ(heard_.what, kPhases[0]);
+  EXPECT_EQ(1000 * heard_.done, 700 * heard_.total);
 }
 
-// Half of 10 s of shapes in which 1,000 layouts are timed; simulations take as long as 2,000.
-TEST_F(PretendedSearch, ExpectsSimulationsByTheirOperations) {
-  progress_.open_shapes(10);
-  progress_.expect(500, 2000 * SearchProgress::kOperationsOfLayout);
-  pass(5);
-  progress_.open_shapes(5);
-  EXPECT_NEAR(left(), 5 + 20, 1e-3);
+// Layouts whose simulations cost 30, 2 and 28: by number the first would be a third.
+TEST_F(PhasesOfASearch, WeighsSimulationsByTheirOperations) {
+  progress_.simulate(30, 30);
+  EXPECT_EQ(heard_.what, kPhases[1]);
+  EXPECT_EQ(2 * heard_.done, heard_.total);
+  progress_.simulate(32, 0);  // the rest cannot win
+  EXPECT_EQ(heard_.done, heard_.total);
 }
 
-// After 10 s of shapes four layouts whose costs are not alike, 0.5 s an operation. Equal shares
-// would say 45 s after the first, not 15.
-TEST_F(PretendedSearch, WeighsSimulationsByTheirOperations) {
-  pass(10);
-  progress_.simulate(0, 60);
-  double done = 0;
-  double rest = 60;
-  for (const double operations : {30.0, 2.0, 20.0, 8.0}) {
-    pass(0.5 * operations);
-    progress_.simulate(done += operations, rest -= operations);
-    EXPECT_NEAR(left(), 0.5 * rest, 1e-3);
-  }
-}
-
-TEST_F(PretendedSearch, SaysNothingBeforeAnythingIsDone) {
-  progress_.open_shapes(100);
-  pass(1);
-  progress_.open_shapes(99);  // nobody knows what is kept
-  progress_.simulate(0, 5);
-  EXPECT_EQ(share_, 0);
+TEST_F(PhasesOfASearch, BeginsEachPhaseAnew) {
+  progress_.simulate(60, 0);
+  progress_.count(Phase::classes, 1, 4);
+  EXPECT_EQ(heard_.what, kPhases[3]);
+  EXPECT_EQ(heard_.done, 1U);
+  progress_.count(Phase::classes, 0, 4);  // a thread that counted before another and tells after it
+  EXPECT_EQ(heard_.done, 1U);
 }
 
 // Who is told may throw to end the search, between two shapes and inside a simulation.
-TEST_F(PretendedSearch, TellsAgainWhatItToldLast) {
-  pass(10);
-  progress_.simulate(0, 60);
-  pass(5);
-  progress_.simulate(10, 50);  // 15 s of 15 + 5 x 50 / 10
-  EXPECT_NEAR(share_, 15.0 / 40.0, 1e-12);
-  share_ = 0;
-  pass(100);
+TEST_F(PhasesOfASearch, TellsAgainWhatItToldLast) {
+  progress_.simulate(10, 30);
+  const Heard before = std::exchange(heard_, {});
   progress_.look();
-  EXPECT_NEAR(share_, 15.0 / 40.0, 1e-12);
-  SearchProgress stopped([](double) { throw 1; }, [] { return 0.0; });
+  EXPECT_EQ(heard_.what, before.what);
+  EXPECT_EQ(heard_.done, before.done);
+  SearchProgress stopped([](const char*, std::size_t, std::size_t) { throw 1; });
   EXPECT_THROW(stopped.look(), int);
-  EXPECT_NO_THROW(SearchProgress({}, [] { return 0.0; }).look());
+  EXPECT_NO_THROW(SearchProgress({}).look());
+}
+
+TEST(PhasesOfSearches, AreQuartersOfAPieceWhereThereAreSeveral) {
+  Heard heard;
+  const PhaseTold told = [&](const char* what, std::size_t done, std::size_t total) {
+    heard = {what, done, total};
+  };
+  core::JointProgress joint(told_by_all(told), 2);
+  const PhaseTold one = told_by_one(told, joint, 2);
+  one(kPhases[1].data(), 5, 10);  // a quarter and half of the next, of one of two
+  EXPECT_EQ(heard.what, "searching layouts");
+  EXPECT_EQ(16 * heard.done, 3 * heard.total);
+  one("something else", 1, 7);  // as it is
+  EXPECT_EQ(heard.what, "something else");
+  EXPECT_EQ(heard.total, 7U);
+  told_by_one(told, joint, 1)(kPhases[1].data(), 5, 10);
+  EXPECT_EQ(heard.what, kPhases[1]);
+}
+
+// Every phase of a whole search is told, in their order, and ends.
+TEST(PhasesOfSearches, EndOneAfterAnother) {
+  std::vector<Heard> last;
+  PlanOptions options;
+  options.threads = 1;
+  options.progress = [&](const char* what, std::size_t done, std::size_t total) {
+    if (last.empty() || last.back().what != what) {
+      last.push_back({what, 0, 0});
+    }
+    last.back() = {what, done, total};
+  };
+  search(priced(), options);
+  ASSERT_EQ(last.size(), kPhases.size());
+  for (std::size_t i = 0; i < last.size(); ++i) {
+    EXPECT_EQ(last[i].what, kPhases[i]);
+    if (i > 0) {  // how many shapes the limit would pass nobody knew
+      EXPECT_EQ(last[i].done, last[i].total) << last[i].what;
+    }
+  }
 }
 
 }  // namespace

@@ -410,8 +410,10 @@ TEST(Search, TellsItsProgress) {
   options.nodes = {1, 2};
   options.progress = [&](const char* what, std::size_t done, std::size_t total) {
     const std::lock_guard lock(mutex);
-    EXPECT_EQ(what, kSearching);
-    told.emplace_back(done, total);
+    if (what != kPhases[3]) {
+      EXPECT_EQ(what, std::string_view("searching layouts"));
+      told.emplace_back(done, total);
+    }
   };
   EXPECT_GT(search(sample_scenario(), options).simulated, 0);
   EXPECT_EQ(told.front(), std::pair(std::size_t{0}, std::size_t{2000}));

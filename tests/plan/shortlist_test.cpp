@@ -103,7 +103,7 @@ TEST(Shortlist, LeavesWhatTheRulesLeave) {
   for (const auto& s : {small(), mixture(), odd}) {
     const Space space(s);
     const auto every = one_by_one(s, space);
-    const auto list = make_shortlist(s, space, {1'000'000, 1'000'000, {}});
+    const auto list = make_shortlist(s, space, {.most = 1'000'000, .of_family = 1'000'000});
     ASSERT_EQ(list.layouts.size(), every.size());
     ASSERT_GT(every.size(), 200U);
     for (std::size_t i = 0; i < every.size(); ++i) {
@@ -128,7 +128,7 @@ TEST(Shortlist, IsTheHeadOfAllWithoutLookingAtAll) {
         wanted.push_back(one);
       }
     }
-    const auto list = make_shortlist(s, space, {12, 3, {}});
+    const auto list = make_shortlist(s, space, {.most = 12, .of_family = 3});
     ASSERT_EQ(list.layouts.size(), wanted.size());
     for (std::size_t i = 0; i < wanted.size(); ++i) {
       EXPECT_EQ(list.layouts[i].number, wanted[i].number) << i;
@@ -143,7 +143,7 @@ TEST(Shortlist, DoesNotDependOnThreads) {
   const Space space(s);
   const auto list_on = [&](std::size_t threads) {
     const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads);
-    return make_shortlist(s, space, {12, 3, {}});
+    return make_shortlist(s, space, {.most = 12, .of_family = 3});
   };
   const auto one = list_on(1), four = list_on(4);
   ASSERT_EQ(one.layouts.size(), four.layouts.size());
@@ -159,7 +159,7 @@ TEST(Shortlist, TellsTheSmallestPeakThatDidNotFit) {
   auto s = small();
   s.cluster.node.gpu.memory = core::Bytes(8e9);
   const Space space(s);
-  const auto list = make_shortlist(s, space, {50, 5, {}});
+  const auto list = make_shortlist(s, space, {});
   ASSERT_TRUE(list.missed.contains(Memory::gpu));
   const Missed& missed = list.missed.at(Memory::gpu);
   s.parallelism = missed.nearest;
@@ -184,7 +184,7 @@ TEST(Shortlist, TellsTheSmallestPeakThatDidNotFit) {
 TEST(Shortlist, CountsWhatBreaksARuleUnderItsField) {
   auto s = small();
   s.training.global_batch = 1;  // only data = 1 and micro-batch 1 divide it
-  const auto list = make_shortlist(s, Space(s), {50, 5, {}});
+  const auto list = make_shortlist(s, Space(s), {});
   for (const Estimate& one : list.layouts) {
     EXPECT_EQ(*one.layout.data.value, 1);
   }

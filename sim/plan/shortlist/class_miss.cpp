@@ -9,6 +9,9 @@
 #include <set>
 #include <utility>
 
+#include "sim/core/progress/joint_progress.h"
+#include "sim/core/progress/spread_order.h"
+
 namespace headway::plan {
 
 using core::Seconds;
@@ -156,13 +159,15 @@ class ClassSearch {
               const Space& space,
               const ClassesAsked& asked,
               const std::vector<std::size_t>& order,
-              std::int64_t classes)
+              std::int64_t classes,
+              const core::JointProgress& progress)
       : s_(scenario),
         space_(space),
         asked_(asked),
         order_(order),
         most_timed_(
-            std::max(kLeastTimed, asked.estimated / std::max(std::int64_t{1}, 4 * classes))) {}
+            std::max(kLeastTimed, asked.estimated / std::max(std::int64_t{1}, 4 * classes))),
+        look_([&progress] { progress.look(); }) {}
 
   ClassMiss find(const LayoutClass& one, Tier& tier) const {
     ClassMiss miss;
@@ -201,7 +206,7 @@ class ClassSearch {
     }
     ShapeSearch search(s_, space_, space_.shapes()[shape], space_.first(shape), asked_.headroom,
                        tier);
-    search.call_often(asked_.look);
+    search.call_often(look_);
     search.look_only_at(one.only);
     Opened here = search.open(found.limit(), 1);
     found.timed += here.estimated;
@@ -316,6 +321,7 @@ class ClassSearch {
   const ClassesAsked& asked_;
   const std::vector<std::size_t>& order_;
   std::int64_t most_timed_;  ///< for one class
+  std::function<void()> look_;
 };
 
 }  // namespace
@@ -329,11 +335,17 @@ std::vector<ClassMiss> class_misses(const training::Scenario& scenario,
                        [&](const ParallelismSpec* plan) { return one.has(*plan); });
   });
   const auto order = rising(*asked.bounds);
-  const ClassSearch search(scenario, space, asked, order, std::ssize(classes));
+  core::JointProgress progress(asked.progress, classes.size());
+  const ClassSearch search(scenario, space, asked, order, std::ssize(classes), progress);
   tbb::enumerable_thread_specific<Tier> tiers([&] { return Tier(scenario); });
   std::vector<ClassMiss> out(classes.size());
-  tbb::parallel_for(std::size_t{0}, classes.size(),
-                    [&](std::size_t i) { out[i] = search.find(classes[i], tiers.local()); });
+  const auto taken = core::spread_order(classes.size());
+  tbb::parallel_for(std::size_t{0}, classes.size(), [&](std::size_t i) {
+    out[taken[i]] = search.find(classes[taken[i]], tiers.local());
+    if (const auto told = progress.piece()) {
+      told(1);
+    }
+  });
   return out;
 }
 

@@ -2,11 +2,11 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "sim/core/progress/joint_progress.h"
 #include "sim/core/result_fields.h"
 #include "sim/core/units.h"
 #include "sim/plan/shortlist/shape_search.h"
@@ -65,7 +65,7 @@ struct ClassesAsked {
   double headroom = training::kMemoryHeadroom;
   std::int64_t estimated = 0;  ///< layouts that the tier has timed: a quarter as many more are,
                                ///< and 16 a class
-  std::function<void()> look;  ///< called often, from several threads; may be empty
+  core::Count progress;        ///< of classes; called often; what it throws ends the search
 };
 
 /// The classes that no plan is of: tensor, pipeline, context and expert degree, schedule, sharding,

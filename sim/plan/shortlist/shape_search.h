@@ -177,6 +177,7 @@ class ShapeSearch {
 
   /// Called often from here on; what it throws ends the search. May be empty.
   void call_often(const std::function<void()>& look) { look_ = &look; }
+  void call_often(std::function<void()>&&) = delete;  // it would be gone
 
   /// The best layouts that are within a limit.
   Opened open(core::Seconds limit, std::size_t most);

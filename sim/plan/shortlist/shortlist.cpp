@@ -158,7 +158,6 @@ Shortlist make_shortlist(const training::Scenario& scenario,
   const std::vector<std::size_t> order = rising(bounds);
   Shortlist out;
   Kept kept(options);
-  std::size_t next_look = 1;
   // A wave's limits are those before it, so that the same is opened whatever the threads.
   constexpr std::size_t kWave = 16;
   for (std::size_t begin = 0; begin < order.size(); begin += kWave) {
@@ -184,10 +183,6 @@ Shortlist make_shortlist(const training::Scenario& scenario,
         add_missed(missed, out.missed);
       }
       kept.add(std::move(one.best));
-    }
-    if (options.kept && begin / kWave + 1 == next_look) {
-      options.kept(kept.all(), out.estimated);
-      next_look *= 2;
     }
   }
   reject_missed(out.missed, scenario.cluster, out.rejected);

@@ -27,9 +27,6 @@ struct ShortlistOptions {
   /// Told how many shapes are still to be opened as far as is known; called from several threads;
   /// may be empty.
   std::function<void(std::size_t left)> left;
-  /// Told now and then what is kept so far, and how many layouts the analytic tier has timed; may
-  /// be empty.
-  std::function<void(const std::vector<Estimate>& kept, std::int64_t timed)> kept;
   /// Called often while a shape is looked at, from several threads; what it throws ends the search.
   /// May be empty.
   std::function<void()> look;

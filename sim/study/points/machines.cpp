@@ -321,16 +321,13 @@ void search_machines(const plan::PlanOptions& options,
   HEADWAY_CHECK(known == nullptr || known->size() == machines.size(), "{} answers of {} machines",
                 known->size(), machines.size());
   bool any = false;
-  core::JointProgress joint(plan::searching(options), machines.size());
+  core::JointProgress joint(plan::told_by_all(options.progress), machines.size());
   plan::PlanOptions how = options;
   for (std::size_t i = 0; i < machines.size(); ++i) {
     PlannedMachine& machine = machines[i];
-    if (const auto told = joint.counted_piece()) {
-      how.progress = [&options, told](const char* what, std::size_t done, std::size_t total) {
-        what == plan::kSearching ? told(done, total) : options.progress(what, done, total);
-      };
-    }
+    how.progress = plan::told_by_one(options.progress, joint, machines.size());
     MachineAnswer answer = known == nullptr ? search_machine(how, machine.scenario) : (*known)[i];
+    plan::tell_end(how.progress, machines.size());
     machine.result = std::move(answer.result);
     machine.refused = std::move(answer.refused);
     any = any || machine.refused.empty() || answer.infeasible;
