@@ -23,8 +23,8 @@ inline constexpr std::array<std::string_view, 4> kPhases = {
 /// Told in parts that take as long; called from several threads.
 using PhaseTold = std::function<void(const char* what, std::size_t done, std::size_t total)>;
 
-/// For one search among `searches`, of which each has a piece of `joint`: alone it tells its phases,
-/// beside others what of them all is done, each phase as a quarter of its search.
+/// For one search among `searches`, of which each has a piece of `joint`: alone it tells its
+/// phases, beside others what of them all is done, each phase as a quarter of its search.
 /// @param told  may be empty
 PhaseTold told_by_one(const PhaseTold& told, core::JointProgress& joint, std::size_t searches);
 /// That one has ended, after whichever phase.
