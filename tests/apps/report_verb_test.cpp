@@ -199,15 +199,16 @@ TEST_F(Suggestions, AKindIsListedWithItsFigures) {
 
 // What is spoken of and has no entry is refused with the reason, however it is named.
 TEST_F(Suggestions, GpusWithoutADataSheetSayWhyTheyAreLeftOut) {
-  const auto init = run("init x.yaml --gpus 64 --gpu rubin");
+  const auto init = run("init x.yaml --gpus 64 --gpu rubin-ultra");
   EXPECT_EQ(init.code, 2);
-  EXPECT_THAT(init.err, HasSubstr("the catalogue has no 'gpus/rubin'; Rubin GPUs"));
+  EXPECT_THAT(init.err, HasSubstr("the catalogue has no 'gpus/rubin-ultra'; Rubin Ultra is"));
   EXPECT_THAT(init.err, HasSubstr("dense 16-bit peak"));
   write_small("s.yaml");
-  EXPECT_THAT(run("run s.yaml --set cluster.node.gpu.use=mi455x").err,
-              HasSubstr("GPUs of the MI400 series are left out"));
-  EXPECT_THAT(run("run s.yaml --set cluster.node.use=nvl144-rubin").err,
-              HasSubstr("Rubin GPUs (Vera Rubin NVL72"));
+  EXPECT_THAT(run("run s.yaml --set cluster.node.gpu.use=mi440x").err,
+              HasSubstr("of the MI400 series only MI455X is there"));
+  EXPECT_THAT(run("init x.yaml --gpus 64 --gpu nvl144").err, HasSubstr("did you mean 'rubin'?"));
+  EXPECT_THAT(run("run s.yaml --set cluster.node.use=vr200").err,
+              HasSubstr("did you mean 'nvl72-vera-rubin'?"));
   EXPECT_THAT(run("catalog show gpus mi355").err, HasSubstr("did you mean 'mi355x'?"));
 }
 
@@ -217,6 +218,15 @@ TEST_F(Suggestions, AGpuThatNobodyMeasuredSaysSo) {
                            "/configs/scenarios/power-llama-70b-576-gb200.yaml --set "
                            "cluster.node.use=nvl72-gb300 --show warnings,assumptions");
   EXPECT_THAT(outcome.out, HasSubstr("GB300: nothing measured on this GPU"));
+  for (const auto& [node, name] : {std::pair("nvl72-vera-rubin", "Rubin"),
+                                   std::pair("helios-mi455x", "MI455X")}) {
+    const auto late = run(std::string("run " HEADWAY_ROOT
+                                      "/configs/scenarios/power-llama-70b-576-gb200.yaml --set "
+                                      "cluster.node.use=") +
+                          node + " --show step,warnings");
+    EXPECT_EQ(late.code, 0) << late.err;
+    EXPECT_THAT(late.out, HasSubstr(std::string(name) + ": nothing measured on this GPU"));
+  }
   const auto wide = run("run " HEADWAY_ROOT
                         "/configs/scenarios/power-llama-70b-576-gb200.yaml --set "
                         "cluster.node.scale_up.domain_gpus=144");

@@ -228,21 +228,25 @@ namespace {
 
 /// GPUs that are spoken of and have no entry, by what their names hold, and why.
 struct LeftOut {
-  std::array<std::string_view, 6> parts;
+  std::array<std::string_view, 4> parts;
   std::string_view why;
 };
 /// As of November 2026. Vendors' pages that were looked for: product pages and data sheets.
 constexpr std::array<LeftOut, 2> kLeftOut{{
-    {{"rubin", "vr200", "vr300", "nvl144", "nvl576", "vrnvl72"},
-     "Rubin GPUs (Vera Rubin NVL72, first called NVL144) are left out: no data sheet of their "
-     "vendor "
-     "was found that gives the dense 16-bit peak and the power of a board"},
-    {{"mi400", "mi430", "mi440", "mi450", "mi455", "helios"},
-     "GPUs of the MI400 series are left out: no data sheet of their vendor was found that gives "
-     "the "
-     "dense 16-bit peak and the power of a board, and public figures of their memory's bandwidth "
-     "differ (19.6 and 23.3 TB/s)"},
+    {{"rubin ultra", "rubin-ultra", "vr300", "nvl576"},
+     "Rubin Ultra is left out: no page of its vendor was found that gives its dense 16-bit peak; "
+     "`rubin` is the GPU of Vera Rubin NVL72, first called NVL144"},
+    {{"mi430", "mi440", "mi450", "mi400"},
+     "of the MI400 series only MI455X is there: no page of their vendor was found that gives the "
+     "dense 16-bit peak of the others"},
 }};
+
+/// Other names of a machine, and what its entries are called by.
+struct Nickname {
+  std::string_view part, token;
+};
+constexpr std::array kNicknames = {Nickname{"rubin", "rubin"}, Nickname{"vr200", "rubin"},
+                                   Nickname{"nvl144", "rubin"}, Nickname{"helios", "mi455x"}};
 
 /// What to say of a name that is not forgotten but left out; empty: nothing.
 std::string why_left_out(std::string_view name) {
@@ -275,6 +279,14 @@ std::string entry_suggestion(std::string_view name, const std::vector<std::strin
     if (std::string why = why_left_out(name); !why.empty()) {
       return why;
     }
+    const std::string lower = core::lower_case(std::string(name));
+    for (const auto& [part, token] : kNicknames) {
+      if (found.empty() && lower.find(part) != std::string::npos) {
+        found = alike([&](const auto& words) { return has_all(words, {std::string(token)}); });
+      }
+    }
+  }
+  if (found.empty()) {
     found = alike([&](const auto& words) { return almost_all(tokens, words, false); });
   }
   if (found.empty()) {
