@@ -54,6 +54,7 @@ GoodputSummary GoodputReport::summary() const {
     sum.n_skipped += row.predicted ? 0 : 1;
     sum.n_compared += row.agrees() ? 1 : 0;
     sum.n_agree += row.agrees().value_or(false) ? 1 : 0;
+    sum.n_inside += row.is_inside() ? 1 : 0;
   }
   return sum;
 }

@@ -115,7 +115,7 @@ struct AnchorReport {
 
 /// Cases of goodput taken together.
 struct GoodputSummary {
-  std::size_t n = 0, n_skipped = 0, n_compared = 0, n_agree = 0;
+  std::size_t n = 0, n_skipped = 0, n_compared = 0, n_agree = 0, n_inside = 0;
 
   template <class V>
   void fields(V& v) const {
@@ -125,6 +125,8 @@ struct GoodputSummary {
              "predicted rows whose source reports a figure of the same definition",
              core::non_negative);
     v.figure("n_agree", n_agree, "", "of these, rows that agree", core::non_negative);
+    v.figure("n_inside", n_inside, "", "of these, rows whose median is within the reported range",
+             core::non_negative);
   }
 };
 

@@ -118,8 +118,8 @@ Document goodput_document(const std::vector<GoodputPrediction>& rows) {
   document.closing.emplace_back(kWhereDefined);
   document.closing.push_back(fmt::format(
       "{} of {} cases state enough to be predicted; of the {} that report a figure of the same "
-      "definition {} lie within the interval.",
-      t.n, rows.size(), t.n_compared, t.n_agree));
+      "definition the interval meets what is reported of {}, and the median lies within it of {}.",
+      t.n, rows.size(), t.n_compared, t.n_agree, t.n_inside));
   return document;
 }
 

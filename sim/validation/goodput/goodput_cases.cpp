@@ -239,6 +239,11 @@ std::optional<bool> GoodputPrediction::agrees() const {
   return high >= *given.reported_low && (!given.reported_high || low <= *given.reported_high);
 }
 
+bool GoodputPrediction::is_inside() const {
+  return agrees().value_or(false) && *predicted >= *given.reported_low &&
+         *predicted <= given.reported_high.value_or(1);
+}
+
 std::string GoodputPrediction::verdict() const {
   const auto agreed = agrees();
   if (!agreed) {

@@ -79,6 +79,8 @@ struct GoodputPrediction {
   /// The interval and the reported range have a value in common; nothing without both, and nothing
   /// where the reported figure is defined in another way (`note`).
   [[nodiscard]] std::optional<bool> agrees() const;
+  /// It agrees, and the median too is within the reported range.
+  [[nodiscard]] bool is_inside() const;
 
   template <class V>
   void fields(V& v) const {
