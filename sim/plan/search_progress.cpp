@@ -5,11 +5,17 @@
 
 namespace headway::plan {
 
+namespace {
+
+constexpr std::string_view kAll = "searching layouts";
+
+}  // namespace
+
 core::Count told_by_all(const PhaseTold& told) {
   if (!told) {
     return {};
   }
-  return [told](std::size_t done, std::size_t total) { told("searching layouts", done, total); };
+  return [told](std::size_t done, std::size_t total) { told(kAll.data(), done, total); };
 }
 
 PhaseTold told_by_one(const PhaseTold& told, core::JointProgress& joint, std::size_t searches) {
@@ -18,12 +24,15 @@ PhaseTold told_by_one(const PhaseTold& told, core::JointProgress& joint, std::si
   }
   return [told, tell = joint.piece()](const char* what, std::size_t done, std::size_t total) {
     const auto* const phase = std::find(kPhases.begin(), kPhases.end(), what);
-    if (phase == kPhases.end()) {
-      told(what, done, total);
-      return;
-    }
     const double here = total == 0 ? 0 : static_cast<double>(done) / static_cast<double>(total);
-    tell((static_cast<double>(phase - kPhases.begin()) + here) / std::ssize(kPhases));
+    constexpr double kQuarter = 1.0 / std::ssize(kPhases);
+    if (phase != kPhases.end()) {
+      tell((static_cast<double>(phase - kPhases.begin()) + here) * kQuarter);
+    } else if (what == kAll) {  // it has several searches itself; why others lost follows
+      tell(here * (1 - kQuarter));
+    } else {
+      told(what, done, total);
+    }
   };
 }
 

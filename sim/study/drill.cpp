@@ -19,7 +19,8 @@ DrillReport run_drill(const config::LoadedScenario& loaded,
                      {loaded.scenario.name, scenario_digest(loaded), loaded.scenario.run.seed},
                      drill::drill(checked, step, fault, options),
                      Status::ok,
-                     {}};
+                     {},
+                     loaded.canonical_text};
   if (!step.memory.fits) {
     report.status = Status::infeasible;
     report.reasons.push_back(fmt::format(

@@ -17,6 +17,7 @@ struct DrillReport {
   drill::DrillResult result;
   Status status = Status::ok;
   std::vector<std::string> reasons;  ///< why the status is not ok
+  std::string resolved;              ///< the scenario as YAML
 
   /// What the fault costs, and what would have helped most.
   [[nodiscard]] std::string verdict() const;

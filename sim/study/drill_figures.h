@@ -236,6 +236,7 @@ void DrillReport::fields(V& v) const {
   v.part("event_digest", core::Hexadecimal{result.trace.event_digest}, "hash of all events");
   v.part("assumptions", result.assumptions, "what the drill rests on");
   v.part("warnings", result.warnings, "what else to know");
+  v.part("resolved", resolved, "the scenario as it was read, all defaults written out, in YAML");
 }
 
 }  // namespace headway::study

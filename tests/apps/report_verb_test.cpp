@@ -218,8 +218,8 @@ TEST_F(Suggestions, AGpuThatNobodyMeasuredSaysSo) {
                            "/configs/scenarios/power-llama-70b-576-gb200.yaml --set "
                            "cluster.node.use=nvl72-gb300 --show warnings,assumptions");
   EXPECT_THAT(outcome.out, HasSubstr("GB300: nothing measured on this GPU"));
-  for (const auto& [node, name] : {std::pair("nvl72-vera-rubin", "Rubin"),
-                                   std::pair("helios-mi455x", "MI455X")}) {
+  for (const auto& [node, name] :
+       {std::pair("nvl72-vera-rubin", "Rubin"), std::pair("helios-mi455x", "MI455X")}) {
     const auto late = run(std::string("run " HEADWAY_ROOT
                                       "/configs/scenarios/power-llama-70b-576-gb200.yaml --set "
                                       "cluster.node.use=") +

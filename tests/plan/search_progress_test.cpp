@@ -73,6 +73,11 @@ TEST(PhasesOfSearches, AreQuartersOfAPieceWhereThereAreSeveral) {
   one(kPhases[1].data(), 5, 10);  // a quarter and half of the next, of one of two
   EXPECT_EQ(heard.what, "searching layouts");
   EXPECT_EQ(16 * heard.done, 3 * heard.total);
+  core::JointProgress outer(told_by_all(told), 2);
+  told_by_all(told_by_one(told, outer, 2))(1, 2);  // of one of two machines half of its settings
+  EXPECT_EQ(heard.what, "searching layouts");
+  EXPECT_EQ(heard.done, 375U);
+  EXPECT_EQ(heard.total, 2000U);
   one("something else", 1, 7);  // as it is
   EXPECT_EQ(heard.what, "something else");
   EXPECT_EQ(heard.total, 7U);

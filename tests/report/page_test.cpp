@@ -382,6 +382,24 @@ TEST(Page, OfAComparisonSaysWhatWasReadAndWithWhichSeeds) {
   EXPECT_THAT(page, HasSubstr("A: The scenario as it was read"));
   EXPECT_THAT(page, HasSubstr("<pre>name: Other"));
   EXPECT_THAT(page, HasSubstr("step [s]"));
+  both["a"]["name"] = both["b"]["name"] = "Llama";
+  EXPECT_THAT(page_of(both), HasSubstr("<title>Llama, A and B</title>"));
+}
+
+// A page of results alone says what to keep of them; one that a command made says that command.
+TEST(Page, SaysHowToHaveItAgain) {
+  Json drill = specimen_result("headway.drill/1");
+  drill["scenario"]["name"] = "Llama";
+  drill["fault"]["kind"] = "nic-down";
+  const std::string page = report_page({{{drill, "r.json"}, "from r.json"}}, "");
+  EXPECT_THAT(page, HasSubstr("<title>Fire drill of nic-down: Llama</title>"));
+  EXPECT_THAT(page, HasSubstr("Again: <code>headway drill scenario.yaml</code>"));
+  EXPECT_THAT(page_of(drill), testing::Not(HasSubstr("Again:")));
+  Json run = full_result();
+  run["pictures"]["scenario"] = "name: Llama\n";
+  EXPECT_THAT(report_page({{{run, "r.json"}, "from r.json"}}, ""),
+              HasSubstr("headway run scenario.yaml</code>, of what the result has under "
+                        "<code>pictures.scenario</code>"));
 }
 
 TEST(Page, CommandIsThatOfTheResultAlone) {

@@ -75,12 +75,13 @@ class Section {
 
   [[nodiscard]] std::string name() const {
     if (const std::string named = text({"scenario", "name"}); !named.empty()) {
-      return named;
+      const std::string fault = text({"fault", "kind"});
+      return fault.empty() ? named : fmt::format("Fire drill of {}: {}", fault, named);
     }
     const std::string a = text({"a", "name"});
     const std::string b = text({"b", "name"});
     if (!a.empty() && !b.empty()) {
-      return fmt::format("{} and {}", a, b);
+      return a == b ? fmt::format("{}, A and B", a) : fmt::format("{} and {}", a, b);
     }
     if (const std::string alone = text({"name"}); !alone.empty()) {
       return alone;  // of a sweep
@@ -128,9 +129,36 @@ class Section {
         from += fmt::format(", {} {}", word, digest);
       }
     }
-    return html +
-           element("p", escaped(from) + "<br>" + element("code", escaped(shown_command(command_))),
-                   {{"class", "soft"}});
+    return html + element("p",
+                          escaped(from) + "<br>" +
+                              element("code", escaped(shown_command(command_))) + made_again(),
+                          {{"class", "soft"}});
+  }
+
+  /// How to have the result again, where the command that made it is not known.
+  [[nodiscard]] std::string made_again() const {
+    if (command_.empty() || command_.starts_with("headway ")) {
+      return "";
+    }
+    const std::string schema = text({"schema"});
+    const auto says = [](const char* members, const char* command) {
+      return fmt::format("<br>Again: <code>{}</code>, of what the result has under {}.", command,
+                         members);
+    };
+    const bool drawn = !text({"pictures", "scenario"}).empty();
+    return schema == "headway.run/1"
+               ? drawn ? says("<code>pictures.scenario</code>", "headway run scenario.yaml") : ""
+           : schema == "headway.sweep/1"
+               ? says("<code>resolved</code>", "headway sweep scenario.yaml")
+           : schema == "headway.compare/1"
+               ? says("<code>a.resolved</code> and <code>b.resolved</code>",
+                      "headway compare a.yaml b.yaml")
+           : schema == "headway.plan/1"
+               ? says("<code>resolved</code>, with the limits and numbers of plans as asked",
+                      "headway plan scenario.yaml")
+           : schema == "headway.drill/1"
+               ? says("<code>resolved</code>, the fault as asked", "headway drill scenario.yaml")
+               : "";
   }
 
   [[nodiscard]] std::string tiles() const {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <iterator>
 #include <string_view>
 #include <utility>
 
@@ -129,14 +130,31 @@ bool weighs_power(const study::PlanReport& report) {
          std::find(beside.begin(), beside.end(), plan::Objective::power) != beside.end();
 }
 
+/// A machine in tables that fit a terminal: names of several entries would be columns of fragments.
+std::string machine_number(std::size_t place) { return fmt::format("{}", place + 1); }
+
+/// Which machine is which number.
+std::vector<std::string> machine_lines(const study::PlanReport& report) {
+  std::vector<std::string> lines;
+  for (std::size_t i = 0; i < report.machines.size(); ++i) {
+    lines.push_back(fmt::format("machine {}: {}", machine_number(i), report.machines[i].name));
+  }
+  return lines;
+}
+
 /// How the GPUs are divided, and what comes of it.
-Table plans_table(const study::PlanReport& report, const std::vector<study::PlannedRun>& plans) {
+/// @param named  machines by their names, not by numbers
+Table plans_table(const study::PlanReport& report,
+                  const std::vector<study::PlannedRun>& plans,
+                  bool named) {
   using Plan = study::PlannedRun;
   PlanColumns out(plans);
   const auto& own = report.scenario;
   out.add("plan", false, place_text);
   if (!report.machines.empty()) {
-    out.add("machine", false, [](auto, const Plan& p) { return p.machine; });
+    out.add("machine", false, [named](auto, const Plan& p) {
+      return named ? p.machine : machine_number(static_cast<std::size_t>(p.setting.machine));
+    });
   }
   out.add_unless(own.cluster.nodes, "nodes", [](const Plan& p) { return p.setting.nodes; });
   out.add_unless(own.cluster.spares, "spares", [](const Plan& p) { return p.spares; });
@@ -330,7 +348,8 @@ Table machines_table(const study::PlanReport& report) {
     const auto gpus = machine.gpus();
     const auto power = machine.power();
     auto& row = table.rows.emplace_back();
-    row = {machine.name, gpus ? count(static_cast<double>(*gpus)) : "-", cell(machine.days())};
+    row = {machine_number(table.rows.size() - 1), gpus ? count(static_cast<double>(*gpus)) : "-",
+           cell(machine.days())};
     if (brought_up) {
       row.push_back(cell(machine.bring_up_days()));
       row.push_back(cell(machine.latest_delivery));
@@ -470,7 +489,7 @@ std::string plan_json(const study::PlanReport& report) {
 
 std::string plan_csv(const study::PlanReport& report) {
   const auto plans = report.plans();
-  Table all = plans_table(report, plans);
+  Table all = plans_table(report, plans, true);
   for (const Table& more : {choices_table(plans), runs_table(plans)}) {
     all.columns.insert(all.columns.end(), more.columns.begin() + 1, more.columns.end());
     for (std::size_t i = 0; i < all.rows.size(); ++i) {
@@ -488,6 +507,7 @@ Document plan_document(const study::PlanReport& report) {
                                  ? searched_nodes(report)
                                  : fmt::format("{} candidate machines",
                                                count(static_cast<double>(report.machines.size()))));
+  std::ranges::copy(machine_lines(report), std::back_inserter(document.opening));
   for (const std::string& text : report.warnings()) {
     document.opening.push_back("Warning: " + text);
   }
@@ -497,7 +517,7 @@ Document plan_document(const study::PlanReport& report) {
                   count(static_cast<double>(r.enumerated)), count(static_cast<double>(r.estimated)),
                   count(static_cast<double>(r.simulated))));
   if (!plans.empty()) {
-    document.tables = {plans_table(report, plans), choices_table(plans)};
+    document.tables = {plans_table(report, plans, false), choices_table(plans)};
     if (!report.machines.empty()) {
       document.tables.insert(document.tables.begin(), machines_table(report));
     }
