@@ -101,8 +101,7 @@ void Progress::phase(std::string_view name) {
 /// With the lock.
 void Progress::begin(std::string_view name) {
   phase_ = name;
-  phase_start_ = steady_clock::now();
-  time_left_ = {};
+  start_counting();
   if (mode_ == Mode::json) {
     print_error(fmt::format("{{\"phase\": {}}}\n", json_text(phase_)));
   } else {
@@ -110,8 +109,20 @@ void Progress::begin(std::string_view name) {
   }
 }
 
+/// With the lock.
+void Progress::start_counting() {
+  phase_start_ = steady_clock::now();
+  time_left_ = {};
+  last_done_ = 0;
+}
+
 void Progress::count(std::size_t done, std::size_t total) {
   const std::lock_guard lock(mutex_);
+  // The same once more, as a step with another hash: its pace is not that of the one before.
+  if (2 * done < last_done_) {
+    start_counting();
+  }
+  last_done_ = done;
   if (mode_ == Mode::off || (done < total && steady_clock::now() - last_shown_ < kPause)) {
     return;
   }

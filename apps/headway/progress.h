@@ -35,12 +35,14 @@ class Progress {
  private:
   enum class Mode { off, terminal, plain, json };
   void begin(std::string_view name);
+  void start_counting();
   void show(const std::string& what, const std::string& how_far);
 
   Mode mode_ = Mode::off;
   std::string phase_, note_;
   std::chrono::steady_clock::time_point phase_start_, last_shown_;
-  core::TimeLeft time_left_;  ///< of the phase
+  core::TimeLeft time_left_;    ///< of the phase
+  std::size_t last_done_ = 0;  ///< told last
   std::mutex mutex_;
 };
 

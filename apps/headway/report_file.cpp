@@ -53,6 +53,13 @@ std::vector<OutFile> with_report(const CommonOptions& options,
 
 namespace {
 
+void add_trace_format_option(CLI::App& app, std::string& format) {
+  app.add_option("--trace-format", format, "Of traces, whatever their names")
+      ->check(CLI::IsMember({"perfetto", "chrome"}))
+      ->option_text("perfetto|chrome")
+      ->group("");  // stands beside --trace
+}
+
 CLI::Option* add_trace_option(CLI::App& app,
                               const char* name,
                               std::string& file,
@@ -64,7 +71,8 @@ CLI::Option* add_trace_option(CLI::App& app,
 
 void add_trace_options(CLI::App& app, TraceFiles& files) {
   add_trace_option(app, "--trace", files.step,
-                   "Also the step as a trace for ui.perfetto.dev (FILE.json: Chrome's format); "
+                   "Also the step as a trace for ui.perfetto.dev (FILE.json or "
+                   "--trace-format chrome: Chrome's); "
                    "--trace-ranks 0-7,64 adds what these ranks do, --trace-steps N more steps; "
                    "--trace-run FILE: the failures of one trial");
   app.add_option("--trace-ranks", files.ranks, "Also these ranks' kernels and transfers in --trace")
@@ -74,12 +82,15 @@ void add_trace_options(CLI::App& app, TraceFiles& files) {
       ->transform(whole_number(1, report::kMostTraceSteps))
       ->option_text("N")
       ->group("");  // likewise
+  add_trace_format_option(app, files.format);
   add_trace_option(app, "--trace-run", files.run, "Also the failures of one trial as a trace")
       ->group("");  // likewise
 }
 
 void add_drill_trace_option(CLI::App& app, TraceFiles& files) {
-  add_trace_option(app, "--trace", files.drill, "Also what follows the fault as a trace");
+  add_trace_option(app, "--trace", files.drill,
+                   "Also what follows the fault as a trace (--trace-format chrome: Chrome's)");
+  add_trace_format_option(app, files.format);
 }
 
 void add_traces(const CommonOptions& options,
@@ -104,7 +115,7 @@ void add_traces(const CommonOptions& options,
       const auto length = report::number_at(result.json(), {"step", "time_s"});
       report::repeat_step(traces.steps, core::Seconds(length.value_or(0)), processes);
     }
-    files.push_back({*file, report::trace_text(processes, *file)});
+    files.push_back({*file, report::trace_text(processes, *file, traces.format)});
     for (const report::Trace& trace : processes) {
       for (const auto& note : trace.left_out) {
         remark(options, fmt::format("{}: {}", *file, note));

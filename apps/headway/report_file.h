@@ -30,6 +30,7 @@ struct TraceFiles {
   std::string step, run, drill;
   std::string ranks;  ///< of which the step's trace has the streams: "0-7,64"; empty: none
   int steps = 1;      ///< of the step's trace
+  std::string format;  ///< perfetto or chrome; empty: by the files' names
 };
 
 /// --trace of `run` (the step), --trace-ranks, --trace-steps and --trace-run (one trial).

@@ -107,7 +107,9 @@ class Result(Record):
         return str(self.get("verdict", self.get("limit", "")))
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: the figures that decide, and the verdict."""
+        """What a notebook shows: the figures that decide, and the verdict; of a list its rows."""
+        if self["schema"] not in _core.PAGE_SCHEMAS:
+            return str(self.to_pandas().to_html(index=False))
         return watched(lambda _: _core.summary(self.json))
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:

@@ -299,6 +299,7 @@ RunReport predict(const config::LoadedScenario& loaded, const PredictOptions& op
   tell(options.packets ? "simulating one step by packets" : "simulating one step");
   report.step = driver.step(checked);
   compare_with_known(checked.scenario(), options.known_errors, report);
+  tell("weighing the layers of stages");
   report.stage_advice = training::stage_advice(checked, report.step, options.count);
   name_sources(loaded, report.step.assumptions);
   report.assumptions = report.step.assumptions;

@@ -61,8 +61,9 @@ void check_storage(const Scenario& s, Complaints& complaints) {
   }
   if (s.run.until) {
     complaints.add("cluster",
-                   "the cluster has no 'storage', where a run keeps its checkpoints; name one "
-                   "(headway catalog list storage), or leave out 'run.until' for one step alone");
+                   "the cluster has no 'storage', where a run, or a drill of one, keeps its "
+                   "checkpoints; name one (headway catalog list storage), or predict one step "
+                   "alone: `headway run` without 'run.until'");
   } else if (s.run.data) {
     complaints.add("cluster", "the cluster has no 'storage' to read 'run.data' from; name one");
   } else if (workload::reads_logits(s.training)) {

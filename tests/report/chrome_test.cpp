@@ -33,6 +33,8 @@ TEST(Chrome, MomentsAndCountersHaveTheirPhases) {
 TEST(Chrome, TheNameOfTheFileAsksForIt) {
   EXPECT_EQ(trace_text(one_step(), "x.json")[0], '{');
   EXPECT_EQ(trace_text(one_step(), "x.pftrace")[0], '\n') << "field 1, bytes";
+  EXPECT_EQ(trace_text(one_step(), "x.bin", "chrome")[0], '{');
+  EXPECT_EQ(trace_text(one_step(), "x.json", "perfetto")[0], '\n');
 }
 
 }  // namespace

@@ -86,8 +86,11 @@ std::string perfetto_trace(const std::vector<Trace>& traces);
 /// As JSON of Chrome's trace events, times in microseconds.
 std::string chrome_trace(const std::vector<Trace>& traces);
 
-/// The one of both that the name of the file asks for: .json is Chrome's, all else Perfetto's.
-std::string trace_text(const std::vector<Trace>& traces, const std::string& file);
+/// The one of both that is asked for.
+/// @param format  perfetto or chrome; empty: by the name of the file, .json is Chrome's
+std::string trace_text(const std::vector<Trace>& traces,
+                       const std::string& file,
+                       const std::string& format = {});
 
 /// Gives slices to lines called `name`, as many as keep slices of one line from overlapping.
 /// @param slices  in order of their begins

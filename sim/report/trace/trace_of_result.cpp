@@ -292,8 +292,11 @@ Trace trace_of_drill(const ReadResult& result) {
   return trace;
 }
 
-std::string trace_text(const std::vector<Trace>& traces, const std::string& file) {
-  return file.ends_with(".json") ? chrome_trace(traces) : perfetto_trace(traces);
+std::string trace_text(const std::vector<Trace>& traces,
+                       const std::string& file,
+                       const std::string& format) {
+  const bool chrome = format.empty() ? file.ends_with(".json") : format == "chrome";
+  return chrome ? chrome_trace(traces) : perfetto_trace(traces);
 }
 
 }  // namespace headway::report

@@ -39,6 +39,14 @@ std::string elided(const std::string& text, std::size_t width) {
   return line + " ...";
 }
 
+/// Of figures between commas those that fit: the head of one would be a number without its unit.
+std::string figures_that_fit(std::string text, std::size_t width) {
+  while (shown_width(text) > width && text.find(", ") != std::string::npos) {
+    text.erase(text.rfind(", "));
+  }
+  return text;
+}
+
 class Screen {
  public:
   Screen(const study::RunReport& report, const Page& page)
@@ -133,12 +141,13 @@ class Screen {
 
   void add_figures() {
     const auto& step = report_.step;
-    labelled("step",
-             fmt::format("{} s{}, MFU {} %, {} TFLOP/s a GPU, {} tokens/s", number(step.time.si()),
-                         spread_text(number(step.time.si()), number(step.interval_low.si()),
-                                     number(step.interval_high.si())),
-                         percent(step.mfu), number(step.model_flops_per_gpu.si() / 1e12),
-                         compact(step.tokens_per_s)));
+    const std::string figures =
+        fmt::format("{} s{}, MFU {} %, {} TFLOP/s a GPU, {} tokens/s", number(step.time.si()),
+                    spread_text(number(step.time.si()), number(step.interval_low.si()),
+                                number(step.interval_high.si())),
+                    percent(step.mfu), number(step.model_flops_per_gpu.si() / 1e12),
+                    compact(step.tokens_per_s));
+    labelled("step", figures_that_fit(figures, width_ > 2 + kLabel ? width_ - 2 - kLabel : 1));
     if (step.packets) {
       labelled("network", study::in_words(*step.packets), 2);
     }

@@ -1,9 +1,14 @@
 #include "sim/training/assumptions/assumptions.h"
 
 #include <algorithm>
+#include <array>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <set>
+#include <string>
+#include <utility>
 
+#include "sim/core/text.h"
 #include "sim/gpu/kernel_time.h"
 #include "sim/gpu/tables.h"
 #include "sim/training/assumptions/model_assumptions.h"
@@ -253,6 +258,25 @@ void add_power(const Scenario& s, std::vector<Assumption>& list) {
   }
 }
 
+/// Each once: chunks and layers that do the same have calls of their own.
+void add_collectives(const LoweredStep& lowered, std::vector<Assumption>& list) {
+  std::set<std::array<std::string, 3>> seen;
+  for (const auto& use : lowered.collectives) {
+    const double bytes = use.call.bytes.si();
+    const std::string size =
+        bytes < 1e5 ? fmt::format("{:.0f} B", bytes) : fmt::format("{:.3g} MB", bytes / 1e6);
+    Assumption one{fmt::format("collective {}", use.name),
+                   fmt::format("{} us for {} over {} ranks",
+                               core::number(use.alone.total.si() * 1e6), size, use.shape.ranks),
+                   fmt::format("{}, {} {}", core::to_word(use.alone.source),
+                               core::to_word(use.alone.algorithm),
+                               core::to_word(use.alone.protocol))};
+    if (seen.insert({one.key, one.value, one.why}).second) {
+      list.push_back(std::move(one));
+    }
+  }
+}
+
 }  // namespace
 
 std::vector<Assumption> step_assumptions(const CheckedScenario& checked,
@@ -263,14 +287,7 @@ std::vector<Assumption> step_assumptions(const CheckedScenario& checked,
   add_power(checked.scenario(), list);
   add_software(checked, list);
   add_model_assumptions(checked, list);
-  for (const auto& use : lowered.collectives) {
-    list.push_back(
-        {fmt::format("collective {}", use.name),
-         fmt::format("{:.3g} us for {:.3g} MB over {} ranks", use.alone.total.si() * 1e6,
-                     use.call.bytes.si() / 1e6, use.shape.ranks),
-         fmt::format("{}, {} {}", core::to_word(use.alone.source),
-                     core::to_word(use.alone.algorithm), core::to_word(use.alone.protocol))});
-  }
+  add_collectives(lowered, list);
   const int filled = checked.scenario().cluster.node.scale_up.domain_gpus;
   if (filled != checked.whole_domain()) {
     list.push_back(
