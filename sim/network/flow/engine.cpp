@@ -57,6 +57,11 @@ void Engine::set_up_actors() {
   actor_end_.resize(actors_.size());
   activity_.resize(actors_.size());
   paths_.resize(options_.paths ? actors_.size() : 0);
+  std::size_t slots = 0;
+  for (const Actor& actor : problem_.actors) {
+    slots += actor.groups.size();
+  }
+  slots_.reserve(slots);
   for (std::size_t a = 0; a < actors_.size(); ++a) {
     const Actor& actor = problem_.actors[a];
     ActorState& state = actors_[a];

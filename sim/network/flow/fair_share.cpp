@@ -12,8 +12,7 @@ constexpr std::uint32_t kFew = 4;  ///< links to fetch: most flows cross no more
 FairShare::FairShare(FairShareTables tables)
     : links_(tables.capacity.size()),
       flows_(tables.bound.size()),
-      loads_(tables.loads.size()),
-      members_(tables.loads.size()) {
+      loads_(tables.loads.size()) {
   for (std::size_t flow = 0; flow < flows_.size(); ++flow) {
     flows_[flow].first = tables.first_load[flow];
     flows_[flow].loads = tables.first_load[flow + 1] - tables.first_load[flow];
@@ -27,15 +26,19 @@ FairShare::FairShare(FairShareTables tables)
   std::uint32_t next = 0;
   for (std::size_t link = 0; link < links_.size(); ++link) {
     links_[link].capacity = tables.capacity[link];
-    next += std::exchange(links_[link].first, next);
+    const std::uint32_t users = std::exchange(links_[link].first, next);
+    next += users > 0 ? users - 1 : 0;
   }
+  members_.resize(next);
 }
 
 void FairShare::prefetch_members(std::uint32_t flow) const {
   const FlowState& state = flows_[flow];
   for (std::uint32_t i = state.first; i < state.first + std::min(state.loads, kFew); ++i) {
     const Link& link = links_[loads_[i].link];
-    __builtin_prefetch(members_.data() + link.first + link.active, 1);
+    if (link.active > 0) {
+      __builtin_prefetch(members_.data() + link.first + link.active - 1, 1);
+    }
   }
 }
 
@@ -46,24 +49,22 @@ void FairShare::prefetch_links(std::uint32_t flow) const {
   }
 }
 
-std::span<const FairShare::Member> FairShare::members(const Link& link) const {
-  return {members_.data() + link.first, link.active};
-}
-
 bool FairShare::fits(const Link& link) const {
   // One flow stops at its own bound; several at unequal ones leave room to spare only so.
   return link.wanted + (link.active > 1 ? link.weight : 0) <= link.capacity;
 }
 
 void FairShare::swap_loads(std::uint32_t a, std::uint32_t b) {
-  std::swap(loads_[a], loads_[b]);
-  members_[loads_[a].member].load_index = a;
-  members_[loads_[b].member].load_index = b;
+  if (a != b) {
+    std::swap(loads_[a], loads_[b]);
+    member_of(loads_[a]).load_index = a;
+    member_of(loads_[b]).load_index = b;
+  }
 }
 
 /// Moves a load of an active flow to those on contended links.
 void FairShare::contend(std::uint32_t load) {
-  FlowState& flow = flows_[members_[loads_[load].member].flow];
+  FlowState& flow = flows_[member_of(loads_[load]).flow];
   swap_loads(load, flow.first + flow.contended++);
 }
 
@@ -75,8 +76,8 @@ void FairShare::update_slack(std::uint32_t index) {
   }
   link.slack = !link.slack;
   link.used = 0;  // `tight` stays: it tells the next solve whose bottleneck this was
-  for (std::uint32_t m = link.first; m < link.first + link.active; ++m) {
-    const auto [index_of_flow, load] = members_[m];
+  for (std::uint32_t m = 0; m < link.active; ++m) {
+    const auto [index_of_flow, load] = member(link, m);
     FlowState& flow = flows_[index_of_flow];
     if (link.slack) {
       swap_loads(load, flow.first + --flow.contended);
@@ -96,8 +97,8 @@ void FairShare::add(std::uint32_t index) {
   for (std::uint32_t i = flow.first; i < end; ++i) {
     Load& load = loads_[i];
     Link& link = links_[load.link];
-    load.member = link.first + link.active++;
-    members_[load.member] = {index, i};
+    load.member = link.active++;
+    member(link, load.member) = {index, i};
     link.weight += load.load;
     link.wanted += static_cast<Int128>(flow.bound) * load.load;
   }
@@ -122,8 +123,8 @@ void FairShare::remove(std::uint32_t index) {
     Link& link = links_[load.link];
     link.weight -= load.load;
     link.wanted -= static_cast<Int128>(flow.bound) * load.load;
-    const Member last = members_[link.first + --link.active];
-    members_[load.member] = last;
+    const Member last = member(link, --link.active);
+    member(link, load.member) = last;
     loads_[last.load_index].member = load.member;
     if (i < contended) {
       link.used -= level * load.load;

@@ -74,14 +74,19 @@ class FairShare {
   static constexpr Level kAbsent = -2;
   static constexpr Level kNew = -1;
 
+  struct Member {
+    std::uint32_t flow = 0;
+    std::uint32_t load_index = 0;
+  };
   // Packed by what an event touches together: a run is limited by cache lines.
   struct alignas(64) Link {
     Int128 wanted = 0;  ///< sum of bound x load of its active flows
     Level capacity = 0;
     Level used = 0;           ///< sum of level x load of its solved flows; not kept while slack
     std::int64_t weight = 0;  ///< sum of the loads of its active flows
-    std::uint32_t first = 0;  ///< its slice of members_
+    std::uint32_t first = 0;  ///< its slice of members_, for all members but one
     std::uint32_t active = 0;
+    Member front;      ///< the first member: many links never have two at a time
     bool slack = true;            ///< the bounds of its active flows fit
     bool shared = false;          ///< several flows of the region use it, during a fill
     std::uint32_t stamp = 0;      ///< last region that visited it
@@ -102,11 +107,7 @@ class FairShare {
   };
   struct Load {
     std::uint32_t link = 0, load = 1;
-    std::uint32_t member = 0;  ///< where it stands in members_, while its flow is active
-  };
-  struct Member {
-    std::uint32_t flow;
-    std::uint32_t load_index;
+    std::uint32_t member = 0;  ///< where it stands among the link's, while its flow is active
   };
   struct Seed {
     Level threshold;
@@ -126,7 +127,13 @@ class FairShare {
   [[nodiscard]] std::span<const Load> loads(std::uint32_t flow) const {
     return {loads_.data() + flows_[flow].first, flows_[flow].contended};
   }
-  [[nodiscard]] std::span<const Member> members(const Link& link) const;
+  [[nodiscard]] const Member& member(const Link& link, std::uint32_t place) const {
+    return place == 0 ? link.front : members_[link.first + place - 1];
+  }
+  Member& member(Link& link, std::uint32_t place) {
+    return place == 0 ? link.front : members_[link.first + place - 1];
+  }
+  Member& member_of(const Load& load) { return member(links_[load.link], load.member); }
   void collect_seeds();
   void new_region();
   bool include(std::uint32_t flow);
@@ -166,7 +173,7 @@ class FairShare {
   LargeVector<Link> links_;
   LargeVector<FlowState> flows_;
   LargeVector<Load> loads_;
-  LargeVector<Member> members_;  // per link: a slice whose first `active` entries are valid
+  LargeVector<Member> members_;  // per link: a slice whose first `active - 1` entries are valid
   std::size_t active_ = 0;
 
   std::vector<std::uint32_t> added_;

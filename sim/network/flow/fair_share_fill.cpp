@@ -109,9 +109,10 @@ void FairShare::freeze(std::uint32_t flow, Level level) {
 void FairShare::freeze_batch(Level level) {
   for (const std::uint32_t index : batch_) {
     links_[index].froze_at = level;
-    for (const Member& member : members(links_[index])) {
-      if (flows_[member.flow].unfrozen == fill_stamp_) {
-        freeze(member.flow, level);
+    for (std::uint32_t m = 0; m < links_[index].active; ++m) {
+      const Member& user = member(links_[index], m);
+      if (flows_[user.flow].unfrozen == fill_stamp_) {
+        freeze(user.flow, level);
       }
     }
   }
@@ -126,10 +127,11 @@ void FairShare::freeze_batch(Level level) {
 std::pair<FairShare::Level, std::int64_t> FairShare::refresh_tight(Link& link) const {
   Level highest = kAbsent;
   std::int64_t weight = 0;
-  for (const Member& member : members(link)) {
-    const Level level = flows_[member.flow].level;
+  for (std::uint32_t m = 0; m < link.active; ++m) {
+    const Member& user = member(link, m);
+    const Level level = flows_[user.flow].level;
     if (level >= highest) {
-      weight = (level == highest ? weight : 0) + loads_[member.load_index].load;
+      weight = (level == highest ? weight : 0) + loads_[user.load_index].load;
       highest = level;
     }
   }

@@ -55,10 +55,11 @@ void FairShare::solve_by_level_cut() {
     while (!link_queue_.empty()) {
       const std::uint32_t link = link_queue_.back();
       link_queue_.pop_back();
-      for (const Member& member : members(links_[link])) {
-        const Level level = flows_[member.flow].level;
+      for (std::uint32_t m = 0; m < links_[link].active; ++m) {
+        const Member& user = member(links_[link], m);
+        const Level level = flows_[user.flow].level;
         if (level == kNew || level >= seed.threshold) {
-          reach(member.flow);
+          reach(user.flow);
         }
       }
     }
@@ -90,8 +91,9 @@ void FairShare::begin_tight() {
     }
     reach_link(seed.link);
     if (seed.whole_link) {
-      for (const Member& member : members(links_[seed.link])) {
-        include(member.flow);
+      for (std::uint32_t m = 0; m < links_[seed.link].active; ++m) {
+        const Member& user = member(links_[seed.link], m);
+        include(user.flow);
       }
     }
   }
@@ -139,9 +141,10 @@ bool FairShare::grow_region() {
 
 /// Suspects the flows that had their bottleneck here, when it was tight at this level.
 void FairShare::suspect(const Link& link, Level was) {
-  for (const Member& member : members(link)) {
-    if (flows_[member.flow].level == was) {
-      suspects_.push_back(member.flow);
+  for (std::uint32_t m = 0; m < link.active; ++m) {
+    const Member& user = member(link, m);
+    if (flows_[user.flow].level == was) {
+      suspects_.push_back(user.flow);
     }
   }
 }
@@ -158,17 +161,18 @@ void FairShare::examine(std::uint32_t index) {
   const auto [highest, weight] = refresh_tight(link);
   const Level left = link.capacity - link.used;
   const Level ceiling = link.fill_stamp == fill_stamp_ ? link.froze_at : kUnbounded;
-  for (const Member& member : members(link)) {
-    if (included(member.flow)) {
+  for (std::uint32_t m = 0; m < link.active; ++m) {
+    const Member& user = member(link, m);
+    if (included(user.flow)) {
       continue;
     }
-    const Level level = flows_[member.flow].level;
+    const Level level = flows_[user.flow].level;
     const bool near = level < highest && highest - level <= link.weight &&
                       left + static_cast<Int128>(highest - level - 1) * weight < link.weight;
     if (level > ceiling || near) {
-      include(member.flow);
+      include(user.flow);
     } else if (level == was && was != link.tight) {
-      suspects_.push_back(member.flow);
+      suspects_.push_back(user.flow);
     }
   }
 }

@@ -1,10 +1,14 @@
 #include "sim/network/patterns/patterns.h"
 
+#include <bit>
+
 #include "sim/core/error.h"
 #include "sim/network/patterns/program_steps.h"
 
 namespace headway::network::patterns {
 namespace {
+
+constexpr std::uint32_t kRoute = 4;  ///< links of the longest route
 
 /// Appends a group of one flow between two hosts.
 void append_message(
@@ -81,6 +85,13 @@ Problem dissemination(const FatTree& tree, core::Bytes size) {
   problem.links = links(tree);
   problem.programs.emplace_back();
   problem.actors.resize(n);
+  const auto rounds = static_cast<std::uint32_t>(std::bit_width(n - 1));
+  problem.groups.reserve(std::size_t{n} * rounds);
+  problem.flows.reserve(std::size_t{n} * rounds);
+  problem.uses.reserve(std::size_t{kRoute} * n * rounds);
+  for (Actor& actor : problem.actors) {
+    actor.groups.reserve(std::size_t{2} * rounds);
+  }
   std::uint32_t slot = 0;
   for (std::uint32_t stride = 1; stride < n; stride *= 2, slot += 2) {
     // Messages of a round lie side by side: they move at the same time.
@@ -106,7 +117,7 @@ Problem all_to_all(const FatTree& tree, core::Bytes size) {
     actor.groups = {0};
   }
   problem.flows.reserve(std::size_t{n} * (n - 1));
-  problem.uses.reserve(std::size_t{4} * n * (n - 1));
+  problem.uses.reserve(std::size_t{kRoute} * n * (n - 1));
   for (std::uint32_t from = 0; from < n; ++from) {
     for (std::uint32_t to = 0; to < n; ++to) {
       if (from != to) {
