@@ -164,7 +164,9 @@ class Engine {
   void prefetch(std::size_t index) const;
   void prefetch_group(std::uint32_t group, std::size_t stage) const;
   void prefetch_flow(std::uint32_t flow, std::size_t stage) const;
-  void prefetch_waiter(std::uint32_t group) const;
+  void prefetch_waiter(std::uint32_t group, std::size_t stage) const;
+  void prefetch_slots(std::uint32_t actor) const;
+  void prefetch_next_groups(std::uint32_t actor) const;
   void apply(std::uint32_t entity);
   void apply_changes();
   void settle();
@@ -280,8 +282,7 @@ class Engine {
   bool tells_ahead_ = false;    // arrivals, too: not where somebody looks in between
   std::vector<std::uint32_t> batch_, woken_, completions_;
   std::size_t live_ = 0;  // actors not ended and groups in flight
-  std::uint64_t events_ = 0, skipped_events_ = 0;
-  std::uint64_t event_sum_ = 0, result_sum_ = 0;
+  std::uint64_t events_ = 0, skipped_events_ = 0, event_sum_ = 0, result_sum_ = 0;
   std::vector<core::Tick> actor_end_;
   std::vector<core::ByActivity<core::Tick>> activity_;
   std::vector<TraceEntry> trace_;
@@ -292,9 +293,8 @@ class Engine {
   LargeVector<InstancePath> instance_paths_;  ///< likewise: behind the last arrival of each
   std::uint64_t ends_known_ = 0;
   std::size_t untold_ = 0;  // advances since progress was told
-  bool check_solves_ = false;
+  bool check_solves_ = false, new_iteration_ = false;
   std::uint32_t watched_ = kNone;  // the actor whose outermost loop PeriodSkipper watches
-  bool new_iteration_ = false;
 };
 
 }  // namespace headway::network

@@ -10,9 +10,7 @@ constexpr std::uint32_t kFew = 4;  ///< links to fetch: most flows cross no more
 }  // namespace
 
 FairShare::FairShare(FairShareTables tables)
-    : links_(tables.capacity.size()),
-      flows_(tables.bound.size()),
-      loads_(tables.loads.size()) {
+    : links_(tables.capacity.size()), flows_(tables.bound.size()), loads_(tables.loads.size()) {
   for (std::size_t flow = 0; flow < flows_.size(); ++flow) {
     flows_[flow].first = tables.first_load[flow];
     flows_[flow].loads = tables.first_load[flow + 1] - tables.first_load[flow];

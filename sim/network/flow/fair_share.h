@@ -86,7 +86,7 @@ class FairShare {
     std::int64_t weight = 0;  ///< sum of the loads of its active flows
     std::uint32_t first = 0;  ///< its slice of members_, for all members but one
     std::uint32_t active = 0;
-    Member front;      ///< the first member: many links never have two at a time
+    Member front;                 ///< the first member: many links never have two at a time
     bool slack = true;            ///< the bounds of its active flows fit
     bool shared = false;          ///< several flows of the region use it, during a fill
     std::uint32_t stamp = 0;      ///< last region that visited it

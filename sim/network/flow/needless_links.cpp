@@ -25,10 +25,11 @@ class Reduction {
   }
 
   FairShareTables result() {
+    for (std::uint32_t flow = 0; flow < tables_.bound.size(); ++flow) {
+      bound_by_links(flow);
+    }
     for (std::uint32_t link = 0; link < needless_.size(); ++link) {
-      if (!changing_[link]) {
-        bound_by(link);
-      }
+      needless_[link] = !changing_[link] && users(link).size() == 1;
     }
     // A link that is needless may still be what makes another one so.
     for (std::uint32_t link = 0; link < needless_.size(); ++link) {
@@ -68,12 +69,13 @@ class Reduction {
   }
 
   /// Rule 1.
-  void bound_by(std::uint32_t link) {
-    for (const User& user : users(link)) {
-      Level& bound = tables_.bound[user.flow];
-      bound = std::min(bound, tables_.capacity[link] / user.load);
+  void bound_by_links(std::uint32_t flow) {
+    Level& bound = tables_.bound[flow];
+    for (const FlowLoad& use : loads(flow)) {
+      if (!changing_[use.link]) {
+        bound = std::min(bound, tables_.capacity[use.link] / use.load);
+      }
     }
-    needless_[link] = users(link).size() == 1;
   }
 
   /// Rule 2.
