@@ -7,7 +7,9 @@ main thread; a thread that waits for another has such moments all the time, what
 from __future__ import annotations
 
 import contextlib
+import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, wait
 from typing import NoReturn, TypeVar
@@ -32,12 +34,8 @@ def listener(progress: Progress) -> Iterator[Listener | None]:
     Parameters
     ----------
     progress : bool or callable
-        True: a bar of tqdm, in a notebook a widget; False: nobody; or who is to be told.
-
-    Raises
-    ------
-    ModuleNotFoundError
-        If a bar is wanted and tqdm is not installed.
+        True: a bar of tqdm, in a notebook a widget (without tqdm one line on standard error);
+        False: nobody; or who is to be told.
     """
     if not isinstance(progress, bool):
         yield progress
@@ -45,7 +43,12 @@ def listener(progress: Progress) -> Iterator[Listener | None]:
     if not progress:
         yield None
         return
-    from tqdm.auto import tqdm
+    try:
+        from tqdm.auto import tqdm
+    except ModuleNotFoundError:
+        with _line_of_text() as line:
+            yield line
+        return
 
     with contextlib.ExitStack() as bars:
         bar: tqdm[NoReturn] | None = None
@@ -64,6 +67,29 @@ def listener(progress: Progress) -> Iterator[Listener | None]:
             bar.update(done - bar.n)
 
         yield show
+
+
+@contextlib.contextmanager
+def _line_of_text() -> Iterator[Listener]:
+    """One line on standard error that says how far a call is, ten times a second at most."""
+    told = 0.0
+    width = 0
+
+    def show(phase: str, done: int, total: int) -> None:
+        nonlocal told, width
+        if total == 0 or (done < total and time.monotonic() - told < 0.1):
+            return
+        told = time.monotonic()
+        text = f"{phase}: {100 * done // total} %"
+        sys.stderr.write(f"\r{text:<{width}}")
+        sys.stderr.flush()
+        width = max(width, len(text))
+
+    try:
+        yield show
+    finally:
+        if width > 0:
+            sys.stderr.write("\n")
 
 
 def watched(function: Callable[[_core.Watch], Value], told: Listener | None = None) -> Value:

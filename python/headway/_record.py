@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from headway import _core
-from headway._plot import Plots
+from headway._plot import Chart, Plots
 from headway._progress import watched
 
 if TYPE_CHECKING:
@@ -108,13 +108,20 @@ class Result(Record):
 
     def _repr_html_(self) -> str:
         """What a notebook shows: the figures that decide, and the verdict; of a list its rows."""
-        if self["schema"] not in _core.PAGE_SCHEMAS:
+        if self._is_list():
             return str(self.to_pandas().to_html(index=False))
         return watched(lambda _: _core.summary(self.json))
 
+    def _is_list(self) -> bool:
+        """Rows alone, as of the catalogue: neither figures that decide nor a chart."""
+        return set(self) == {"schema", "version", "rows"}
+
+    def _main_chart(self) -> Chart | None:
+        return None if self._is_list() else self.plot.main()
+
     def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
         """The figures that decide, and the main chart; what shows one thing of it picks."""
-        chart = self.plot.main()
+        chart = self._main_chart()
         bundle = {} if chart is None else chart._repr_mimebundle_()
         return {**bundle, "text/html": self._repr_html_(), "text/plain": repr(self)}
 
@@ -124,7 +131,7 @@ class Result(Record):
 
         display: Callable[..., object] = untyped
         display({"text/html": self._repr_html_(), "text/plain": repr(self)}, raw=True)
-        chart = self.plot.main()
+        chart = self._main_chart()
         if chart is not None:
             display(chart._repr_mimebundle_(), raw=True)
 

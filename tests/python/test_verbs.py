@@ -86,6 +86,9 @@ def test_the_catalogue_is_that_of_the_program(command):
     assert wherever_it_lies(given(result)) == wherever_it_lies(own)
     gpus = result.to_pandas().set_index("name")
     assert gpus.loc["h100-sxm", "bf16"] == "989.4 TFLOP/s"
+    assert "<table" in result._repr_html_()
+    assert "h100-sxm" in result._repr_mimebundle_()["text/html"]
+    assert "<table" in headway.doctor()._repr_html_()
     assert {row.kind for row in headway.catalog().rows} > {"gpus", "models", "scenarios"}
     assert given(headway.catalog("constants")) == printed(command, "catalog", "constants")
     with pytest.raises(headway.Error, match="did you mean 'gpus'"):
