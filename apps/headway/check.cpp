@@ -37,7 +37,7 @@ int run_check(int argc, char** argv) {
   }
   for (const auto& check : checks) {
     if (!check.errors.empty()) {
-      print_error(core::format_diagnostics(check.errors));
+      print_complaint(core::format_diagnostics(check.errors));
     }
   }
   return study::all_correct(checks) ? 0 : 2;

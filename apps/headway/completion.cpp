@@ -66,13 +66,14 @@ std::string bash_script() {
     case "$verb $before" in
       *" --fault") words="$("$program" completion --words faults 2>/dev/null)" ;;
       *" --show") words="$("$program" completion --words sections 2>/dev/null)" ;;
-      *" --set") words="$("$program" completion --words keys 2>/dev/null)" ;;
+      *" --set" | *" --sweep" | "explain explain") words="$("$program" completion --words keys 2>/dev/null)" ;;
       *" --gpu") words="$("$program" completion --words gpus 2>/dev/null)" ;;
       *" --model") words="$("$program" completion --words models 2>/dev/null)" ;;
       "catalog catalog") words="list show constants" ;;
       "catalog list" | "catalog show" | "schema schema")
         words="$("$program" completion --words kinds 2>/dev/null)" ;;
       "catalog "*) words="$("$program" completion --words "$before" 2>/dev/null)" ;;
+      *" --"*) words="$("$program" "$verb" {} "$before" 2>/dev/null)" ;;
     esac
   fi
   if [ -n "$words" ]; then
@@ -83,7 +84,7 @@ std::string bash_script() {
 }}
 complete -o filenames -F _headway headway
 )bash",
-      verb_words(), kListOptions);
+      verb_words(), kListOptions, kListWords);
 }
 
 /// The manual: of every verb the part that it prints itself.

@@ -122,7 +122,7 @@ int dispatch(int argc, char** argv) {
   try {
     return answer(argc > 1 ? argv[1] : "", argc, argv);
   } catch (const core::Error& error) {
-    print_error(error.what());
+    print_complaint(error.what());
     return core::exit_code(error);
   } catch (const std::filesystem::filesystem_error& error) {
     print_error(core::visible(fmt::format("headway: cannot use the file or folder '{}': {}\n",

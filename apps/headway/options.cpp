@@ -92,6 +92,18 @@ std::string option_lines(const CLI::App& app) {
   return lines;
 }
 
+/// The words of an option whose help lists them, as "auto|plain|json|off [auto]", a line each.
+std::string word_lines(const CLI::App& app, const std::string& name) {
+  const auto* option = app.get_option_no_throw(name);
+  std::string text = option == nullptr ? "" : option->get_option_text();
+  text.resize(std::min(text.size(), text.find(' ')));
+  if (text.find('|') == std::string::npos) {
+    return "";
+  }
+  std::replace(text.begin(), text.end(), '|', '\n');
+  return text + "\n";
+}
+
 /// "Also: --color auto|always|never, --report FILE": what the help leaves to `headway completion
 /// man`.
 std::string unlisted(const CLI::App& app) {
@@ -247,6 +259,10 @@ std::optional<int> parse(CLI::App& app, int argc, char** argv, CommonOptions* op
     print_result(option_lines(app));
     return 0;
   }
+  if (argc == 3 && argv[1] == kListWords) {
+    print_result(word_lines(app, argv[2]));
+    return 0;
+  }
   if (argc == 2 && argv[1] == kManual) {
     print_result(manual_of(app));
     return 0;
@@ -268,7 +284,7 @@ std::optional<int> parse(CLI::App& app, int argc, char** argv, CommonOptions* op
     print_help(app.help());
     return 0;
   } catch (const CLI::ParseError& error) {
-    print_error(core::visible(fmt::format("{}: {}\n", app.get_name(), complaint(app, error))));
+    print_complaint(core::visible(fmt::format("{}: {}\n", app.get_name(), complaint(app, error))));
     return kUsage;
   }
   if (options != nullptr) {

@@ -59,6 +59,8 @@ void describe(CLI::App& app, const std::string& verb, const std::string& example
 /// In place of all options of a verb: prints those it has, a line each, for the scripts of `headway
 /// completion`.
 inline constexpr std::string_view kListOptions = "--list-options";
+/// Likewise, before the name of an option: prints the words that it takes, if they are listed.
+inline constexpr std::string_view kListWords = "--list-words";
 /// Likewise: prints the verb's part of the manual page.
 inline constexpr std::string_view kManual = "--manual";
 

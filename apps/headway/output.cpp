@@ -157,6 +157,30 @@ void print_error(std::string_view text) noexcept {
   std::ignore = std::fflush(stderr);
 }
 
+std::size_t error_columns() {
+  winsize window{};
+  const bool known = ::ioctl(STDERR_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col > 0;
+  return known ? window.ws_col : kUsualWidth;
+}
+
+void print_complaint(std::string_view text) {
+  if (::isatty(STDERR_FILENO) == 0) {
+    print_error(text);
+    return;
+  }
+  std::string shown;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    const std::string_view line = text.substr(begin, end - begin);
+    const std::size_t bar = line.find_first_not_of(" 0123456789");
+    const bool of_input = bar != std::string_view::npos && bar > 0 && line[bar] == '|';
+    shown += of_input || line.empty() ? std::string(line) + "\n"
+                                      : report::hanging(line, error_columns());
+    begin = end + 1;
+  }
+  print_error(shown);
+}
+
 void print_result(std::string_view text) {
   if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0) {
     return;

@@ -32,6 +32,11 @@ void open_standard_streams();
 
 /// Prints on standard error. Never throws: that nobody hears changes no exit code.
 void print_error(std::string_view text) noexcept;
+/// What is wrong with the input. On a terminal its sentences are folded at words; lines of the
+/// input, which begin with their number and a bar, stay as they are.
+void print_complaint(std::string_view text);
+/// Columns of the terminal that errors go to; 80 where it does not say.
+std::size_t error_columns();
 
 /// Prints on standard output. A reader that has closed the pipe has had enough: no error.
 /// @throws LostOutput

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <fmt/core.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "sim/core/shown_text.h"
@@ -45,14 +44,6 @@ std::string rate_and_time_left(core::TimeLeft& time_left,
   return left ? fmt::format("  {}/s  ETA {:.0f} s",
                             core::number(static_cast<double>(done) / elapsed), *left)
               : std::string();
-}
-
-/// Columns of the terminal that the line stands in: a line that is folded cannot be rewritten.
-std::size_t columns() {
-  constexpr std::size_t kUsual = 80;
-  winsize window{};
-  const bool known = ::ioctl(STDERR_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col > 0;
-  return known ? window.ws_col : kUsual;
 }
 
 /// Head and tail in at most so many columns; of a longer head its beginning.
@@ -157,7 +148,8 @@ void Progress::note(std::string text) {
 void Progress::show(const std::string& what, const std::string& how_far) {
   last_shown_ = steady_clock::now();
   if (mode_ == Mode::terminal) {
-    const std::size_t width = std::max<std::size_t>(2, columns()) - 1;  // the last one may fold
+    const std::size_t width =
+        std::max<std::size_t>(2, error_columns()) - 1;  // the last one may fold
     print_error("\r\033[K" + fitted(core::visible(what), core::visible(how_far), width));
   } else if (mode_ == Mode::plain) {
     print_error(core::visible(what + how_far) + "\n");

@@ -41,7 +41,7 @@ class Progress {
   Mode mode_ = Mode::off;
   std::string phase_, note_;
   std::chrono::steady_clock::time_point phase_start_, last_shown_;
-  core::TimeLeft time_left_;    ///< of the phase
+  core::TimeLeft time_left_;   ///< of the phase
   std::size_t last_done_ = 0;  ///< told last
   std::mutex mutex_;
 };

@@ -58,7 +58,13 @@ int run_report(int argc, char** argv) {
     results.push_back(result_at(file));
   }
   const std::string library = chart_library();
-  deliver(options, report::report_page(results, library));
+  const std::string page = report::report_page(results, library);
+  deliver(options, page);
+  constexpr std::size_t kHeavy = 1'500'000;  // Source: what a page of one result has at most
+  if (page.size() > kHeavy) {
+    remark(options, fmt::format("the page has {:.1f} MB; of fewer results it opens faster",
+                                static_cast<double>(page.size()) / 1e6));
+  }
   if (library.empty()) {
     remark(options, "no chart library: the page has tables instead (docs/report.md)");
   }

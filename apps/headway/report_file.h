@@ -28,8 +28,8 @@ std::vector<OutFile> with_report(const CommonOptions& options,
 /// Files of traces beside a result; empty names are none.
 struct TraceFiles {
   std::string step, run, drill;
-  std::string ranks;  ///< of which the step's trace has the streams: "0-7,64"; empty: none
-  int steps = 1;      ///< of the step's trace
+  std::string ranks;   ///< of which the step's trace has the streams: "0-7,64"; empty: none
+  int steps = 1;       ///< of the step's trace
   std::string format;  ///< perfetto or chrome; empty: by the files' names
 };
 

@@ -263,13 +263,18 @@ TEST_F(CommandLine, CompletionKnowsTheOptionsOfEachVerb) {
     }
     EXPECT_GE(options, 3) << help;
   }
-  // The script in a shell: "headway drill --mon<tab>".
-  const std::string ask =
-      "eval \"$('" HEADWAY_PROGRAM "' completion bash)\"; COMP_WORDS=('" HEADWAY_PROGRAM
-      "' drill --mon); COMP_CWORD=2; _headway; test \"${COMPREPLY[*]}\" = --monitor";
-  EXPECT_EQ(
-      std::system(("bash -c '" + std::regex_replace(ask, std::regex("'"), "'\\''") + "'").c_str()),
-      0);
+  // The script in a shell: "headway drill --mon<tab>", "headway run --color <tab>".
+  const auto completes = [](const std::string& words, int place, const std::string& with) {
+    const std::string ask = "eval \"$('" HEADWAY_PROGRAM
+                            "' completion bash)\"; COMP_WORDS=('" HEADWAY_PROGRAM "' " +
+                            words + "); COMP_CWORD=" + std::to_string(place) +
+                            "; _headway; test \"${COMPREPLY[*]}\" = \"" + with + "\"";
+    const std::string quoted = std::regex_replace(ask, std::regex("'"), "'\\''");
+    return std::system(("bash -c '" + quoted + "'").c_str()) == 0;
+  };
+  EXPECT_TRUE(completes("drill --mon", 2, "--monitor"));
+  EXPECT_TRUE(completes("run --color ''", 3, "auto always never"));
+  EXPECT_TRUE(completes("explain cluster.spare", 2, "cluster.spares")) << "keys";
 }
 
 TEST_F(CommandLine, DoctorLooksAtPython) {

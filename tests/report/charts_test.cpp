@@ -29,6 +29,11 @@ TEST(Charts, OtherVerbsHaveChartsToo) {
   compare["b"]["figures"]["mfu"] = 0.5;
   EXPECT_THAT(ids_of(compare), testing::ElementsAre("sides"));
   EXPECT_THAT(ids_of(specimen_result("headway.validate/1")), testing::ElementsAre("validation"));
+  Json rows = specimen_result("headway.validate/1");
+  rows["rows"][0]["part"] = "mixtures";
+  const Json scatter = charts_of({rows, "r.json"}).front().specification;
+  EXPECT_EQ(scatter["layer"][2]["encoding"]["color"]["field"], "part");
+  EXPECT_EQ(scatter["data"]["values"][0]["part"], "mixtures");
   EXPECT_THAT(ids_of(specimen_result("headway.topo/1")), testing::IsEmpty());
   Json profile = specimen_result("headway.compare-profile/1");
   profile["rows"][0]["unit"] = "s";

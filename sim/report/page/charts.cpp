@@ -285,6 +285,9 @@ void add_validation(const Json& result, std::vector<Chart>& charts) {
         value["low"] = interval[0];
         value["high"] = interval[1];
       }
+      if (const std::string part = text_at(row, {"part"}); !part.empty()) {
+        value["part"] = part;
+      }
       values.push_back(value);
     }
   }
@@ -303,9 +306,10 @@ void add_validation(const Json& result, std::vector<Chart>& charts) {
       {"encoding",
        {{"x", x},
         {"y", y},
-        {"tooltip",
-         Json::array({axis("id", "nominal", "row"), axis("measured", "quantitative", "measured"),
-                      axis("predicted", "quantitative", "predicted")})}}}};
+        {"color", axis("part", "nominal", "", {{"legend", {{"orient", "top"}}}})},
+        {"tooltip", Json::array({axis("id", "nominal", "row"), axis("part", "nominal", "of"),
+                                 axis("measured", "quantitative", "measured"),
+                                 axis("predicted", "quantitative", "predicted")})}}}};
   Json spec = base(values, "point");
   spec.erase("mark");
   spec["height"] = 420;

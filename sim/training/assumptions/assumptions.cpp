@@ -265,12 +265,12 @@ void add_collectives(const LoweredStep& lowered, std::vector<Assumption>& list) 
     const double bytes = use.call.bytes.si();
     const std::string size =
         bytes < 1e5 ? fmt::format("{:.0f} B", bytes) : fmt::format("{:.3g} MB", bytes / 1e6);
-    Assumption one{fmt::format("collective {}", use.name),
-                   fmt::format("{} us for {} over {} ranks",
-                               core::number(use.alone.total.si() * 1e6), size, use.shape.ranks),
-                   fmt::format("{}, {} {}", core::to_word(use.alone.source),
-                               core::to_word(use.alone.algorithm),
-                               core::to_word(use.alone.protocol))};
+    Assumption one{
+        fmt::format("collective {}", use.name),
+        fmt::format("{} us for {} over {} ranks", core::number(use.alone.total.si() * 1e6), size,
+                    use.shape.ranks),
+        fmt::format("{}, {} {}", core::to_word(use.alone.source),
+                    core::to_word(use.alone.algorithm), core::to_word(use.alone.protocol))};
     if (seen.insert({one.key, one.value, one.why}).second) {
       list.push_back(std::move(one));
     }
