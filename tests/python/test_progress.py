@@ -61,14 +61,16 @@ def test_a_bar_begins_with_the_first_count(small, capsys):
     assert "0it" not in drawn
 
 
-def test_without_tqdm_a_line_tells_how_far_it_is(small, monkeypatch, capsys):
+def test_without_tqdm_a_line_tells_how_far_it_is(monkeypatch, capsys):
     for name in [name for name in sys.modules if name.split(".")[0] == "tqdm"]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "tqdm.auto", None)
-    headway.run(small, progress=True)
-    line = capsys.readouterr().err
-    assert line.startswith("\r")
-    assert line.endswith("100 %\n")
+    with headway._progress.listener(True) as told:
+        told("reading", 0, 0)
+        assert capsys.readouterr().err == ""
+        told("trials", 1, 4)
+        told("trials", 4, 4)
+    assert capsys.readouterr().err == "\rtrials: 25 %\rtrials: 100 %\n"
 
 
 def test_other_threads_of_python_run_beside_a_call(small):
