@@ -1,5 +1,6 @@
 // Linear attention and state spaces: parameters against the public implementations' own sums,
 // executed work against the closed form, parallel rules, memory.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "sim/workload/blocks/build.h"
@@ -429,6 +430,29 @@ TEST(MixerContext, TradesTokensForHeads) {
   EXPECT_NEAR(4 * matrix_work(graph), one + copies, 1e-9 * one);
 }
 
+TEST(MixerContext, TradesTheProjectionsOfDeltaRules) {
+  // q and k of 8 heads of 128, v and z of 4096, write strength and decay of 32 heads, and back
+  // 4096; no heads of keys are copied, so each rank has a quarter of a layer's work.
+  ModelSpec model = small_models()[5];
+  model.layer_pattern = {L::mixer};
+  ParallelismSpec parallelism = split(1, 1);
+  parallelism.context = 4;
+  const StepGraph graph = build_step_graph(model, recipe(4096, 1), parallelism, 1, 1);
+  const double in = 2.0 * 8 * 128 + 2.0 * 4096 + 2.0 * 32;
+  EXPECT_DOUBLE_EQ(collective_bytes(graph, Group::context, core::CollectiveKind::all_to_all),
+                   8 * 2 * 2.0 * 1024 * (in + 4096));
+  const StepGraph alone = build_step_graph(model, recipe(4096, 1), split(1, 1), 1, 1);
+  EXPECT_NEAR(4 * matrix_work(graph), matrix_work(alone), 1e-9 * matrix_work(alone));
+  for (const char* name : {"mixer scan backward", "mixer convolution", "mixer query-key norm",
+                           "mixer key copies", "mixer decay", "mixer norm and gate"}) {
+    EXPECT_NEAR(4 * kernel_traffic(graph, name), kernel_traffic(alone, name), 1) << name;
+  }
+  // A rank keeps as much of a token of its own as of one whose heads it traded it for.
+  const LayerKind kind = layer_kind(model, {}, 0);
+  EXPECT_NEAR(4 * saved_per_layer(model, recipe(4096, 8), parallelism, kind).si(),
+              saved_per_layer(model, recipe(4096, 8), split(1, 1), kind).si(), 1);
+}
+
 TEST(MixerMemory, KeepsWhatBackwardReads) {
   // One token, bytes of 16 bits: norm inputs 4h, inputs of the first matrices 4h, MLP 2 x 3 x ffn,
   // and of the mixer ...
@@ -492,9 +516,23 @@ TEST(MixerProblems, AreNamed) {
             "8 heads of keys of a gated_delta mixer do not divide over 16 tensor-parallel ranks");
   ParallelismSpec parallelism = split(1, 1);
   parallelism.context = 2;
+  EXPECT_EQ(said(model, parallelism), "");
+  parallelism.tensor = 2;
+  parallelism.context = 4;
+  EXPECT_EQ(said(model, parallelism), "");
+  parallelism.context = 8;  // mamba2 would copy its four groups
   EXPECT_EQ(said(model, parallelism),
-            "context parallelism of gated_delta mixers is not simulated: Megatron-Core has it for "
-            "mamba2 alone; write context: 1");
+            "32 heads and 8 heads of keys of a gated_delta mixer do not divide over tensor 2 x "
+            "context 8");
+  EXPECT_EQ(said(small_models()[0], parallelism), "");
+  parallelism = split(1, 1);
+  parallelism.context = 2;
+  for (const auto& [index, kind] : {std::pair{10, "kimi_delta"}, {15, "lightning"}}) {
+    EXPECT_EQ(said(small_models()[static_cast<std::size_t>(index)], parallelism),
+              fmt::format("context parallelism of {} mixers is not simulated: of these mixers "
+                          "Megatron-Core has it for mamba2 and gated_delta alone; write context: 1",
+                          kind));
+  }
   model.layer_pattern = {L::attention};
   EXPECT_EQ(said(model, split(1, 1)),
             "no layer of model 'small' has its mixer; write which do in 'layer_pattern'");
@@ -519,8 +557,8 @@ TEST(MixerProblems, AreNamed) {
   model.mixer->heads = 4096;
   EXPECT_EQ(
       said(model, parallelism),
-      "context parallelism of mamba1 mixers is not simulated: Megatron-Core has it for mamba2 "
-      "alone; write context: 1");
+      "context parallelism of mamba1 mixers is not simulated: of these mixers Megatron-Core has it "
+      "for mamba2 and gated_delta alone; write context: 1");
   model.mixer->step_rank = 0;
   EXPECT_EQ(said(model, split(1, 1)),
             "a mamba1 mixer makes the steps of its channels from a narrower width: write it "

@@ -12,7 +12,8 @@ namespace headway::workload {
 ///
 /// Context ranks trade tokens for heads before the convolution and heads for tokens after the gate,
 /// an all-to-all each way whatever `context_kind` is, so that each scans whole sequences with 1/c
-/// of the heads. Source: Megatron-Core, megatron/core/ssm/mamba_context_parallel.py, 2025.
+/// of the heads. Source: NVIDIA/Megatron-LM, commit d98e8a64,
+/// megatron/core/ssm/mamba_context_parallel.py and gated_delta_net/common.py, 2026.
 void write_mixer_forward(BlockWriter& writer, const BlockInput& input);
 void write_mixer_backward(BlockWriter& writer, const BlockInput& input, const BackwardMode& mode);
 

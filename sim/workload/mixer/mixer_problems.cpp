@@ -180,12 +180,44 @@ void check_shape(MixerComplaints& c, const MixerSpec& mixer) {
   }
 }
 
-/// Heads, and the keys that they share, divide over tensor ranks; over context ranks heads do, and
-/// keys divide or are copied.
-void check_ranks(MixerComplaints& c, const MixerSpec& mixer, const ParallelismSpec& parallelism) {
+/// Mixers whose heads context ranks trade tokens for. Source: NVIDIA/Megatron-LM, commit d98e8a64,
+/// megatron/core/ssm/mamba_context_parallel.py and gated_delta_net/common.py (a2a_cp_to_hp), 2026.
+bool trades_tokens_for_heads(MixerKind kind) {
+  return kind == MixerKind::mamba2 || kind == MixerKind::gated_delta;
+}
+
+/// Over context ranks heads divide; heads of keys do, too, or those of mamba2 are copied where
+/// ranks are a multiple of them. Source: NVIDIA/Megatron-LM, commit d98e8a64,
+/// mamba_context_parallel.py, and transformer_config.py (linear_num_key_heads), 2026.
+void check_context(MixerComplaints& c, const MixerSpec& mixer, const ParallelismSpec& parallelism) {
   const std::string_view kind = core::to_word(mixer.kind);
   const int t = parallelism.tensor;
   const int ranks = parallelism.context;
+  if (ranks == 1) {
+    return;
+  }
+  if (!trades_tokens_for_heads(mixer.kind)) {
+    c.add("parallelism.context",
+          fmt::format("context parallelism of {} mixers is not simulated: of these mixers "
+                      "Megatron-Core has it for mamba2 and gated_delta alone; write context: 1",
+                      kind));
+    return;
+  }
+  const bool copied = mixer.kind == MixerKind::mamba2;
+  const int keys = key_heads(mixer);
+  const int held = keys / t;
+  if (!core::is_multiple(mixer.heads, core::Checked(t) * ranks) ||
+      (held % ranks != 0 && !(copied && ranks % held == 0))) {
+    c.add("parallelism.context",
+          fmt::format("{} heads and {} {} of a {} mixer do not divide over tensor {} x context {}",
+                      mixer.heads, keys, copied ? "groups" : "heads of keys", kind, t, ranks));
+  }
+}
+
+/// Heads, and the keys that they share, divide over tensor ranks.
+void check_ranks(MixerComplaints& c, const MixerSpec& mixer, const ParallelismSpec& parallelism) {
+  const std::string_view kind = core::to_word(mixer.kind);
+  const int t = parallelism.tensor;
   const int keys = key_heads(mixer);
   const bool shared = mixer.kind == MixerKind::mamba1;  // every tensor rank has them whole
   for (const auto& [heads, what] :
@@ -197,24 +229,7 @@ void check_ranks(MixerComplaints& c, const MixerSpec& mixer, const ParallelismSp
       return;
     }
   }
-  if (ranks == 1) {
-    return;
-  }
-  if (mixer.kind != MixerKind::mamba2) {
-    c.add("parallelism.context",
-          fmt::format("context parallelism of {} mixers is not simulated: Megatron-Core has it for "
-                      "mamba2 alone; write context: 1",
-                      kind));
-    return;
-  }
-  const int held = keys / t;
-  if (!core::is_multiple(mixer.heads, core::Checked(t) * ranks) ||
-      (held % ranks != 0 && ranks % held != 0)) {
-    c.add("parallelism.context",
-          fmt::format(
-              "{} heads and {} groups of a {} mixer do not divide over tensor {} x context {}",
-              mixer.heads, keys, kind, t, ranks));
-  }
+  check_context(c, mixer, parallelism);
 }
 
 }  // namespace
