@@ -1517,6 +1517,26 @@ class PreconditionerSpec:
 
 
 @dataclass(frozen=True, kw_only=True)
+class MuonSpec:
+    """Settings of muon; absent: their defaults.
+
+    Attributes
+    ----------
+    tensor_mode
+        Matrices that tensor ranks divide: duplicated, each rank gathers the momentum and makes
+        the whole matrix orthogonal; distributed, each multiplies its part and they sum the Gram
+        matrix of every iteration; blockwise, each part is a matrix of its own (another update).
+        Megatron-Core's muon_tp_mode. (default duplicated)
+    use, source
+        As described at the top of this module.
+    """
+
+    tensor_mode: Literal["blockwise", "duplicated", "distributed"] = NOT_GIVEN
+    use: str | None = None
+    source: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class HostSpec:
     """What the software asks of the CPU that drives a GPU.
 
@@ -2062,6 +2082,8 @@ class TrainingSpec:
         (default adam_fp32)
     preconditioner
         Blocks and decompositions of shampoo and soap; absent: their defaults. (optional)
+    muon
+        Settings of muon; absent: their defaults. (optional)
     framework
         What the training software fuses and overlaps. (optional)
     local_steps
@@ -2091,6 +2113,7 @@ class TrainingSpec:
         "sgd_momentum",
     ] = NOT_GIVEN
     preconditioner: PreconditionerSpec | None = None
+    muon: MuonSpec | None = None
     framework: FrameworkSpec = NOT_GIVEN
     local_steps: LocalStepsSpec | None = None
     distillation: DistillationSpec | None = None

@@ -426,6 +426,7 @@ RankCosts rank_costs(const Scenario& s,
   // sharding.
   training.optimizer_state = workload::OptimizerState::adam_fp32;
   training.preconditioner.reset();
+  training.muon.reset();
   const Probe probe = make_probe(model, training, key, layout, data_parallel, kMicroBatches, timer,
                                  ProbedBlocks::compute_and_messages);
   RankCosts costs;

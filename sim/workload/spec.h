@@ -15,7 +15,8 @@
 #include "sim/workload/formats/nvfp4_spec.h"
 #include "sim/workload/framework_spec.h"
 #include "sim/workload/model_spec.h"
-#include "sim/workload/preconditioner_spec.h"
+#include "sim/workload/muon/muon_spec.h"
+#include "sim/workload/preconditioner/preconditioner_spec.h"
 #include "sim/workload/usual_run.h"
 #include "sim/workload/vision/vision_spec.h"
 
@@ -216,6 +217,7 @@ struct TrainingSpec {
   std::optional<Nvfp4Spec> nvfp4;
   OptimizerState optimizer_state = OptimizerState::adam_fp32;
   std::optional<PreconditionerSpec> preconditioner;
+  std::optional<MuonSpec> muon;
   FrameworkSpec framework;
   std::optional<LocalStepsSpec> local_steps;
   std::optional<DistillationSpec> distillation;
@@ -247,6 +249,7 @@ struct TrainingSpec {
         "soap two fp32 moments, and four fp32 factors of each block of a matrix of layers.");
     v.optional("preconditioner", preconditioner,
                "Blocks and decompositions of shampoo and soap; absent: their defaults.");
+    v.optional("muon", muon, "Settings of muon; absent: their defaults.");
     v.optional("framework", framework, "What the training software fuses and overlaps.");
     v.optional("local_steps", local_steps,
                "Sites train apart and exchange what they learned every so many steps; absent: "

@@ -293,6 +293,12 @@ void check_owners(Violations& out,
                     "one of them or leave it out",
                     core::to_word(state)));
   }
+  if (training.muon && state != OptimizerState::muon) {
+    add(out, "training.muon",
+        fmt::format("settings of muon belong to optimizer_state muon, not {}; choose it or leave "
+                    "them out",
+                    core::to_word(state)));
+  }
   if (!owns_matrices(state)) {
     return;
   }

@@ -170,6 +170,24 @@ TEST(AnalyticTier, AgreesWithTheSimulationOfChosenKeysOverContextRanks) {
   std::cout << agreement.text();
 }
 
+// What tensor ranks exchange before Muon's products, and between them.
+TEST(AnalyticTier, AgreesWithTheSimulationOfMuonOverTensorRanks) {
+  using M = workload::MuonTensorMode;
+  for (const M mode : {M::blockwise, M::duplicated, M::distributed}) {
+    for (const auto sharding : {workload::Sharding::zero0, workload::Sharding::zero1}) {
+      Scenario s = eight_nodes();
+      s.training.optimizer_state = workload::OptimizerState::muon;
+      s.training.muon = workload::MuonSpec{mode};
+      s.parallelism.tensor = 4;
+      s.parallelism.sharding = sharding;
+      const auto checked = check(s);
+      const double simulated = simulate_step(checked).time.si();
+      EXPECT_NEAR(AnalyticTier(s).evaluate(checked).time.si() / simulated, 1, 0.01)
+          << core::to_word(mode) << " " << core::to_word(sharding);
+    }
+  }
+}
+
 // Gated delta networks over context ranks, which trade tokens for heads; without zero-bubble
 // schedules of sharded gradients, where the tier is up to 12 % off (its README).
 TEST(AnalyticTier, AgreesWithTheSimulationOfDeltaNetworksOverContextRanks) {

@@ -212,6 +212,31 @@ TEST(MegatronArguments, OfChosenKeysAreReadAndWritten) {
               HasSubstr("needs 'dsa-indexer-n-heads', which is not set"));
 }
 
+// How tensor ranks make a matrix orthogonal; unsaid it is the default of both.
+TEST(MegatronArguments, OfMuonAreReadAndWritten) {
+  const std::string muon = kSmallScript + "--optimizer muon --muon-momentum 0.95 ";
+  const LaunchImport usual = read_flags(muon);
+  EXPECT_THAT(usual.unknown, IsEmpty());
+  EXPECT_EQ(usual.run.training.optimizer_state, workload::OptimizerState::muon);
+  EXPECT_FALSE(usual.run.training.muon.has_value());
+  using M = workload::MuonTensorMode;
+  for (const auto& [word, mode] : {std::pair{"blockwise", M::blockwise},
+                                   {"duplicated", M::duplicated},
+                                   {"distributed", M::distributed}}) {
+    const LaunchRun run = read_flags(muon + "--muon-tp-mode " + word).run;
+    EXPECT_EQ(run.training.muon, workload::MuonSpec{mode});
+    const std::string text =
+        launch_text(LaunchSyntax::shell, write_launch(megatron_table(), run), {});
+    EXPECT_THAT(text, HasSubstr(std::string("--muon-tp-mode ") + word));
+    EXPECT_EQ(read_flags(text).run.training, run.training) << text;
+  }
+  EXPECT_THAT(
+      refusal(muon + "--muon-tp-mode rows"),
+      HasSubstr("'muon-tp-mode' is 'rows'; blockwise, duplicated and distributed are read"));
+  EXPECT_THAT(read_flags(muon + "--muon-num-ns-steps 10").not_modelled,
+              Contains(HasSubstr("there are five Newton-Schulz iterations")));
+}
+
 TEST(MegatronArguments, OfGatedDeltaNetworksAreReadAndWritten) {
   using L = workload::LayerContent;
   const std::string delta = kSmallScript +

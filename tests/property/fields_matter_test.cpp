@@ -333,6 +333,9 @@ std::vector<Base> bases() {
                                       "training.optimizer_state=soap",
                                       "training.preconditioner={block: 1024, every: 20, batched: "
                                       "true}"});
+  list.emplace_back("dense.yaml",
+                    std::vector<std::string>{"training.optimizer_state=muon",
+                                             "training.muon={tensor_mode: distributed}"});
   for (const char* full : {"fp32", "tf32"}) {
     const std::vector<std::string> set{precision + full, "parallelism.offload=activations",
                                        "run.checkpoint.bytes_per_parameter=12"};

@@ -106,6 +106,24 @@ void write_sixteen_bit(const LaunchRun& run, LaunchWriter& out) {
   }
 }
 
+/// Absent: the default of both, which is one.
+void read_muon(LaunchReader& reader, LaunchRun& run) {
+  const auto word = reader.word("muon-tp-mode");
+  if (!word) {
+    return;
+  }
+  const auto mode = core::from_word<workload::MuonTensorMode>(*word);
+  if (!mode) {
+    reader.complain("muon-tp-mode",
+                    fmt::format("'muon-tp-mode' is '{}'; blockwise, duplicated and distributed are "
+                                "read",
+                                core::shortened(*word)));
+    return;
+  }
+  run.training.muon = workload::MuonSpec{*mode};
+  reader.place("training.muon.tensor_mode", "muon-tp-mode");
+}
+
 void read_optimizer(LaunchReader& reader, LaunchRun& run) {
   const std::string name = reader.word("optimizer").value_or("adam");
   const std::string first = reader.word("exp-avg-dtype").value_or("fp32");
@@ -115,6 +133,7 @@ void read_optimizer(LaunchReader& reader, LaunchRun& run) {
     run.training.optimizer_state = OptimizerState::sgd_momentum;
   } else if (name.find("muon") != std::string::npos) {
     run.training.optimizer_state = OptimizerState::muon;
+    read_muon(reader, run);
   } else if (name != "adam") {
     reader.complain("optimizer", fmt::format("'optimizer' is '{}'; adam and sgd are read",
                                              core::shortened(name)));
@@ -137,6 +156,9 @@ void write_optimizer(const LaunchRun& run, LaunchWriter& out) {
   out.text("optimizer", state == OptimizerState::sgd_momentum ? "sgd"
                         : state == OptimizerState::muon       ? "muon"
                                                               : "adam");
+  if (state == OptimizerState::muon && run.training.muon) {
+    out.text("muon-tp-mode", std::string(core::to_word(run.training.muon->tensor_mode)));
+  }
   if (state == OptimizerState::adam_bf16 || state == OptimizerState::adam_8bit) {
     const char* format = state == OptimizerState::adam_bf16 ? "bf16" : "fp8";
     out.flag("use-precision-aware-optimizer");
@@ -219,8 +241,9 @@ std::vector<LaunchRow> megatron_recipe_rows() {
           read_precision, write_precision),
       ruled({"first-last-layers-bf16", "num-layers-at-start-in-bf16", "num-layers-at-end-in-bf16"},
             {"model.sixteen_bit_layers"}, read_sixteen_bit, write_sixteen_bit),
-      ruled({"optimizer", "use-precision-aware-optimizer", "exp-avg-dtype", "exp-avg-sq-dtype"},
-            {"training.optimizer_state"}, read_optimizer, write_optimizer),
+      ruled({"optimizer", "use-precision-aware-optimizer", "exp-avg-dtype", "exp-avg-sq-dtype",
+             "muon-tp-mode"},
+            {"training.optimizer_state", "training.muon"}, read_optimizer, write_optimizer),
       ruled({"attention-backend", "use-flash-attn"}, {"training.framework.attention_kernels"},
             read_attention, write_attention),
       ruled({"enable-cuda-graph", "external-cuda-graph", "cuda-graph-impl"},

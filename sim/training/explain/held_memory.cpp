@@ -16,6 +16,7 @@ workload::StageMemory fullest(const workload::StageActivations& of_pass,
                               workload::StageStates states) {
   states.at_head = of_pass.at_head.total() > Bytes(0) ? states.at_head : Bytes(0);
   states.at_layers = of_pass.at_layers.total() > Bytes(0) ? states.at_layers : Bytes(0);
+  states.at_update = Bytes(0);
   return workload::at_peak(of_pass, states);
 }
 
@@ -23,7 +24,7 @@ workload::StageMemory fullest(const workload::StageActivations& of_pass,
 workload::StageMemory between(const workload::LiveActivations& live,
                               Bytes buffers,
                               workload::StageStates states) {
-  states.at_head = states.at_layers = Bytes(0);
+  states.at_head = states.at_layers = states.at_update = Bytes(0);
   return workload::at_peak({{}, live, buffers, Bytes(0)}, states);
 }
 

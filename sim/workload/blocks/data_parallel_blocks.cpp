@@ -7,6 +7,7 @@
 #include "sim/workload/constants.h"
 #include "sim/workload/elementwise/elementwise.h"
 #include "sim/workload/memory/optimizer_state.h"
+#include "sim/workload/muon/muon.h"
 
 namespace headway::workload {
 
@@ -198,6 +199,7 @@ void write_update(BlockWriter& writer, const BlockInput& input, const OptimizerI
   if (!optimizer.products.empty()) {
     writer.compute(optimizer.products, Activity::optimizer);
   }
+  write_newton_schulz(writer, optimizer.orthogonal, muon_mode(input.training));
   if (offloads_optimizer(input.parallelism.offload)) {
     writer.compute(
         {host_kernel(core::KernelKind::host_copy, "gradients to host", gradient_bytes * updated),

@@ -7,6 +7,7 @@
 #include "sim/core/kernel.h"
 #include "sim/workload/blocks/block_input.h"
 #include "sim/workload/layout.h"
+#include "sim/workload/memory/owned_matrices.h"
 #include "sim/workload/memory/rank_parameters.h"
 #include "sim/workload/step_graph.h"
 
@@ -22,8 +23,9 @@ struct OptimizerInput {
   double replicated = 0;      ///< of the stage's layers, held whole by each tensor rank
   bool embedding = false;     ///< holds a copy of tied embeddings that another stage holds too
   DataRanks ranks;
-  std::vector<core::Kernel> products;  ///< of the matrices that the busiest rank updates whole
-  double matrix_share = 0;             ///< Muon: of the parameters, those in matrices
+  std::vector<core::Kernel> products;     ///< of the blocks that the busiest rank preconditions
+  std::vector<OwnedMatrices> orthogonal;  ///< Muon: what the busiest rank updates whole
+  double matrix_share = 0;                ///< Muon: of the parameters, those in matrices
   /// Weights of the rank that every data rank updates a piece of; counted where pieces cost time.
   std::int64_t weights = 0;
 };

@@ -11,6 +11,7 @@
 #include "sim/workload/memory/outer_state.h"
 #include "sim/workload/memory/owned_matrices.h"
 #include "sim/workload/memory/rank_parameters.h"
+#include "sim/workload/muon/muon.h"
 #include "sim/workload/preconditioner/preconditioner.h"
 #include "sim/workload/rank_shape.h"
 #include "sim/workload/schedule/schedule.h"
@@ -370,6 +371,19 @@ double mean_moments(const ModelSpec& model,
   return share * moment_bytes(state) + (1 - share) * moment_bytes(OptimizerState::adam_fp32);
 }
 
+/// Copies of the largest matrix that is made orthogonal [B].
+double update_space(const ModelSpec& model,
+                    const TrainingSpec& training,
+                    const ParallelismSpec& parallelism,
+                    const StageLayout& layout,
+                    int stage) {
+  if (training.optimizer_state != OptimizerState::muon) {
+    return 0;
+  }
+  return newton_schulz_bytes(stage_matrices(model, parallelism, layout, stage),
+                             muon_mode(training));
+}
+
 /// ZeRO-3 keeps fp32 shards, of which the weights that are multiplied are made when gathered; a
 /// layer is used while the next arrives, or all stay gathered. Sharded gradients exist whole for
 /// one bucket while the one before is reduced. Where gradients are not sharded, software may copy
@@ -478,6 +492,7 @@ std::vector<StageStates> stage_states(const ModelSpec& model,
               teacher.weights);
     memory.gradients = Bytes(states.gradients);
     memory.optimizer = Bytes(states.optimizer);
+    memory.at_update = Bytes(update_space(model, training, parallelism, layout, stage));
     if (preconditions(training.optimizer_state)) {
       const auto matrices = stage_matrices(model, parallelism, layout, stage);
       memory.optimizer +=
@@ -544,14 +559,12 @@ StageMemory at_peak(const StageActivations& activations, const StageStates& stat
   const bool head = activations.at_head.total() + states.at_head >
                     activations.at_layers.total() + states.at_layers;
   const LiveActivations& live = head ? activations.at_head : activations.at_layers;
-  return {states.weights,
-          states.gradients,
-          states.optimizer,
-          live.activations,
-          live.logits,
-          states.buffers + (head ? states.at_head : states.at_layers) + activations.buffers,
-          states.pool,
-          states.host + activations.host};
+  const Bytes passing = head ? states.at_head : states.at_layers;
+  const Bytes updating = std::max(Bytes(0), states.at_update - live.total() - passing);
+  return {states.weights,   states.gradients,
+          states.optimizer, live.activations,
+          live.logits,      states.buffers + passing + updating + activations.buffers,
+          states.pool,      states.host + activations.host};
 }
 
 std::vector<StageMemory> stage_memory(const ModelSpec& model,

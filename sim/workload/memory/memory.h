@@ -26,6 +26,7 @@ struct StageStates {
   core::Bytes weights, gradients, optimizer, buffers;
   core::Bytes at_head;    ///< while the head computes its gradients
   core::Bytes at_layers;  ///< while the gradients of a layer are computed
+  core::Bytes at_update;  ///< while matrices are updated, after the last backward
   core::Bytes pool;       ///< held by the allocator for one stream
   core::Bytes host;
 };

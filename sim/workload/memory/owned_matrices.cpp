@@ -4,10 +4,10 @@
 #include <array>
 #include <cmath>
 #include <map>
+#include <tuple>
 #include <utility>
 
 #include "sim/workload/attention/attention_heads.h"
-#include "sim/workload/blocks/kernels.h"
 #include "sim/workload/closed_form.h"
 #include "sim/workload/expert_shape.h"
 #include "sim/workload/memory/optimizer_state.h"
@@ -20,20 +20,37 @@ namespace headway::workload {
 
 namespace {
 
-/// Source: Megatron-Core, muon_num_ns_steps; K. Jordan et al., "Muon", 2024.
-constexpr int kIterations = 5;
-
 /// Gathers matrices of one layer.
 class MatrixList {
  public:
-  void add(std::int64_t rows, std::int64_t columns, std::int64_t count = 1, bool experts = false) {
-    if (rows > 0 && columns > 0 && count > 0) {
-      list_.push_back({rows, columns, count, experts});
-    }
+  explicit MatrixList(const ParallelismSpec& parallelism)
+      : tensor_(parallelism.tensor), expert_tensor_(parallelism.expert_tensor) {}
+
+  /// That each tensor rank holds whole.
+  void add(std::int64_t rows, std::int64_t columns, std::int64_t count = 1) {
+    add({rows, columns, count});
+  }
+  /// Whose rows, or whose columns, tensor ranks divide: sizes are those of a part.
+  void add_rows(std::int64_t rows, std::int64_t columns, std::int64_t count = 1) {
+    add({rows, columns, count, false, tensor_, 1});
+  }
+  void add_columns(std::int64_t rows, std::int64_t columns, std::int64_t count = 1) {
+    add({rows, columns, count, false, 1, tensor_});
+  }
+  /// Of experts: into their width, and out of it.
+  void add_experts(std::int64_t inputs, std::int64_t width, std::int64_t gates, std::int64_t held) {
+    add({gates * width, inputs, held, true, expert_tensor_, 1});
+    add({inputs, width, held, true, 1, expert_tensor_});
   }
   std::vector<OwnedMatrices> take() { return std::move(list_); }
 
  private:
+  void add(const OwnedMatrices& one) {
+    if (one.rows > 0 && one.columns > 0 && one.count > 0) {
+      list_.push_back(one);
+    }
+  }
+  int tensor_, expert_tensor_;
   std::vector<OwnedMatrices> list_;
 };
 
@@ -43,10 +60,10 @@ void add_latent(MatrixList& list, const ModelSpec& model, int t, bool indexer) {
   const std::int64_t heads = model.heads / t;
   const std::int64_t query = heads * (latent.no_rope_dim + latent.rope_dim);
   list.add(latent.query_rank, h);
-  list.add(query, latent.query_rank > 0 ? latent.query_rank : h);
+  list.add_rows(query, latent.query_rank > 0 ? latent.query_rank : h);
   list.add(latent.key_value_rank + latent.rope_dim, h);
-  list.add(heads * (latent.no_rope_dim + latent.value_dim), latent.key_value_rank);
-  list.add(h, heads * latent.value_dim);
+  list.add_rows(heads * (latent.no_rope_dim + latent.value_dim), latent.key_value_rank);
+  list.add_columns(h, heads * latent.value_dim);
   if (model.sparse && indexer) {
     list.add(std::int64_t{model.sparse->index_heads} * model.sparse->index_dim, latent.query_rank);
     list.add(model.sparse->index_dim, h);
@@ -60,11 +77,11 @@ void add_native(MatrixList& list, const ModelSpec& model, int t) {
   const std::int64_t heads = model.heads / t;
   const std::int64_t groups = model.key_value_heads / t;
   const std::int64_t values = native_value_dim(native, model.head_dim);
-  list.add(heads * model.head_dim, h);
-  list.add(groups * model.head_dim, h, kNativeBranches);
-  list.add(groups * values, h, kNativeBranches);
-  list.add(kNativeBranches * heads, h);
-  list.add(h, heads * values);
+  list.add_rows(heads * model.head_dim, h);
+  list.add_rows(groups * model.head_dim, h, kNativeBranches);
+  list.add_rows(groups * values, h, kNativeBranches);
+  list.add_rows(kNativeBranches * heads, h);
+  list.add_columns(h, heads * values);
   for (const std::int64_t width : {std::int64_t{model.head_dim}, values}) {
     list.add(width, native.compressed_block * width, groups);
     list.add(width, width, groups);
@@ -84,23 +101,23 @@ void add_attention(MatrixList& list, const ModelSpec& model, int t, const LayerK
   const AttentionHeads heads = attention_heads(model, kind);
   const std::int64_t query = std::int64_t{heads.query / t} * heads.dim;
   const std::int64_t key = std::int64_t{std::max(1, heads.key_value / t)} * heads.dim;
-  list.add((model.attention_gate ? 2 : 1) * query, h);
-  list.add(key, h, heads.projections);
-  list.add(h, query);
+  list.add_rows(query, h, model.attention_gate ? 2 : 1);
+  list.add_rows(key, h, heads.projections);
+  list.add_columns(h, query);
 }
 
 void add_mixer(MatrixList& list, const ModelSpec& model, int t) {
   const MixerShape mixer = mixer_shape(*model.mixer, t, model.mixer->chunk);
-  list.add(mixer.inputs(), model.hidden);
-  list.add(model.hidden, mixer.values());
+  list.add_rows(mixer.inputs(), model.hidden);
+  list.add_columns(model.hidden, mixer.values());
   if (mixer.low_rank() > 0) {
     list.add(mixer.low_rank(), model.hidden, 2);
-    list.add(mixer.keys(), mixer.low_rank());
-    list.add(mixer.values(), mixer.low_rank());
+    list.add_rows(mixer.keys(), mixer.low_rank());
+    list.add_rows(mixer.values(), mixer.low_rank());
   }
   if (mixer.selection() > 0) {
-    list.add(mixer.selection(), mixer.values());
-    list.add(mixer.values(), mixer.step_rank);
+    list.add_columns(mixer.selection(), mixer.values());
+    list.add_rows(mixer.values(), mixer.step_rank);
   }
 }
 
@@ -111,18 +128,13 @@ void add_mixture(MatrixList& list, const ModelSpec& model, const ParallelismSpec
   const std::int64_t width = moe.ffn / parallelism.expert_tensor;
   const std::int64_t held = moe.experts / parallelism.expert;
   const std::int64_t inputs = routed_width(model);
-  list.add(gates * width, inputs, held, true);
-  list.add(inputs, width, held, true);
+  list.add_experts(inputs, width, gates, held);
   list.add(scored_experts(moe), h);
   list.add(moe.latent, h);
   list.add(h, moe.latent);
   const std::int64_t shared = std::int64_t{moe.shared_experts} * moe.ffn / parallelism.tensor;
-  list.add(gates * shared, h);
-  list.add(h, shared);
-}
-
-bool costlier(const OwnedMatrices& a, const OwnedMatrices& b) {
-  return newton_schulz_flops({a.rows, a.columns, 1}) > newton_schulz_flops({b.rows, b.columns, 1});
+  list.add_rows(gates * shared, h);
+  list.add_columns(h, shared);
 }
 
 }  // namespace
@@ -131,7 +143,7 @@ std::vector<OwnedMatrices> layer_matrices(const ModelSpec& model,
                                           const ParallelismSpec& parallelism,
                                           const LayerKind& kind) {
   const int t = parallelism.tensor;
-  MatrixList list;
+  MatrixList list(parallelism);
   if (kind.attends()) {
     add_attention(list, model, t, kind);
   }
@@ -141,8 +153,8 @@ std::vector<OwnedMatrices> layer_matrices(const ModelSpec& model,
   if (kind.experts && model.moe) {
     add_mixture(list, model, parallelism);
   } else if (kind.mlp) {
-    list.add((model.gated_mlp ? 2 : 1) * std::int64_t{model.ffn / t}, model.hidden);
-    list.add(model.hidden, model.ffn / t);
+    list.add_rows((model.gated_mlp ? 2 : 1) * std::int64_t{model.ffn / t}, model.hidden);
+    list.add_columns(model.hidden, model.ffn / t);
   }
   return list.take();
 }
@@ -151,10 +163,13 @@ std::vector<OwnedMatrices> stage_matrices(const ModelSpec& model,
                                           const ParallelismSpec& parallelism,
                                           const StageLayout& layout,
                                           int stage) {
-  std::map<std::pair<bool, std::pair<std::int64_t, std::int64_t>>, std::int64_t> found;
+  // Experts, rows, columns, who divides rows, who divides columns.
+  std::map<std::tuple<bool, std::int64_t, std::int64_t, int, int>, std::int64_t> found;
+  const int t = parallelism.tensor;
   const auto add = [&](const LayerKind& kind, int layers) {
     for (const OwnedMatrices& one : layer_matrices(model, parallelism, kind)) {
-      found[{one.experts, {one.rows, one.columns}}] += layers * one.count;
+      found[{one.experts, one.rows, one.columns, one.row_parts, one.column_parts}] +=
+          layers * one.count;
     }
   };
   for (int c = 0; c < layout.chunks(); ++c) {
@@ -164,15 +179,15 @@ std::vector<OwnedMatrices> stage_matrices(const ModelSpec& model,
     }
     if (chunk.head && model.multi_token_prediction > 0) {
       add(prediction_kind(model, parallelism), model.multi_token_prediction);
-      found[{false, {model.hidden, 2 * model.hidden / parallelism.tensor}}] +=
+      found[{false, model.hidden / t, 2 * std::int64_t{model.hidden}, t, 1}] +=
           model.multi_token_prediction;
     }
   }
   std::vector<OwnedMatrices> matrices;
   for (const auto& [shape, count] : found) {
-    matrices.push_back({shape.second.first, shape.second.second, count, shape.first});
+    const auto& [experts, rows, columns, row_parts, column_parts] = shape;
+    matrices.push_back({rows, columns, count, experts, row_parts, column_parts});
   }
-  std::stable_sort(matrices.begin(), matrices.end(), costlier);
   return matrices;
 }
 
@@ -253,41 +268,6 @@ std::vector<OwnedMatrices> busiest_share(const std::vector<OwnedMatrices>& matri
                                          const DataRanks& ranks) {
   const bool owned = parallelism.sharding != Sharding::zero0;
   return busiest_share(matrices, owned ? ranks.shards : 1, owned ? ranks.expert_shards : 1);
-}
-
-double newton_schulz_flops(const OwnedMatrices& matrices) {
-  const auto m = static_cast<double>(std::min(matrices.rows, matrices.columns));
-  const auto n = static_cast<double>(std::max(matrices.rows, matrices.columns));
-  return kIterations * static_cast<double>(matrices.count) * (4 * m * m * n + 2 * m * m * m);
-}
-
-std::vector<core::Kernel> newton_schulz(const std::vector<OwnedMatrices>& matrices) {
-  const double element = element_bytes(core::Precision::bf16);
-  std::vector<core::Kernel> kernels;
-  for (const OwnedMatrices& one : matrices) {
-    const std::int64_t m = std::min(one.rows, one.columns);
-    const std::int64_t n = std::max(one.rows, one.columns);
-    const auto product = [&](const char* name, std::int64_t columns, std::int64_t inner) {
-      core::Kernel kernel;
-      kernel.kind = core::KernelKind::gemm;
-      kernel.name = name;
-      kernel.m = m;
-      kernel.n = columns;
-      kernel.k = inner;
-      const auto elements = static_cast<double>(m * columns + m * inner + inner * columns);
-      kernel.work =
-          core::Flops(2.0 * static_cast<double>(m * columns) * static_cast<double>(inner));
-      kernel.traffic = core::Bytes(element * elements);
-      kernel.count = kIterations * one.count;
-      kernels.push_back(kernel);
-    };
-    product("Newton-Schulz square", m, n);
-    product("Newton-Schulz polynomial", m, m);
-    product("Newton-Schulz update", n, m);
-  }
-  // fp32 momentum in, its normed copy out; the result in.
-  kernels.push_back(memory_kernel("Newton-Schulz ends", 8.0 * matrix_elements(matrices)));
-  return kernels;
 }
 
 }  // namespace headway::workload

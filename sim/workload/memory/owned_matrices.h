@@ -1,11 +1,9 @@
-// The matrices that an optimizer updates whole, which of them a rank owns, and the products that
-// make Muon's updates orthogonal.
+// The matrices that an optimizer updates whole, and which of them a rank owns.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
-#include "sim/core/kernel.h"
 #include "sim/workload/blocks/layer_kind.h"
 #include "sim/workload/layout.h"
 #include "sim/workload/memory/rank_parameters.h"
@@ -13,27 +11,33 @@
 
 namespace headway::workload {
 
-/// Matrices of one shape on a rank.
+/// Matrices of one shape on a rank, which may have a part of each.
 struct OwnedMatrices {
-  std::int64_t rows = 0, columns = 0;
+  std::int64_t rows = 0, columns = 0;  ///< of the rank's part
   std::int64_t count = 0;
-  bool experts = false;  ///< of routed experts, which fewer ranks share
+  bool experts = false;                 ///< of routed experts, which fewer ranks share
+  int row_parts = 1, column_parts = 1;  ///< tensor ranks that divide the rows, or the columns
+  [[nodiscard]] int parts() const { return row_parts * column_parts; }
   [[nodiscard]] double elements() const {
     return static_cast<double>(rows) * static_cast<double>(columns) * static_cast<double>(count);
+  }
+  [[nodiscard]] bool same_shape(const OwnedMatrices& other) const {
+    return rows == other.rows && columns == other.columns && experts == other.experts &&
+           row_parts == other.row_parts && column_parts == other.column_parts;
   }
   bool operator==(const OwnedMatrices&) const = default;
 };
 
-/// Matrices of one layer as a rank holds them: a tensor rank's part of a matrix is a matrix of its
-/// own. Queries, keys and values are apart, gate and up are one. Embeddings, output matrix, norms,
-/// biases and convolutions are none: Adam in fp32 updates them. Source: Megatron-Core,
-/// layer_wise_optimizer.py (is_managed_by_layer_wise_optimizer) and the defaults of its options
-/// muon_tp_mode (blockwise) and muon_split_qkv, 2026.
+/// Matrices of one layer as a rank holds them. Queries, their gates, keys and values are apart,
+/// gate and up are one. Embeddings, output matrix, norms, biases and convolutions are none: Adam in
+/// fp32 updates them. Source: NVIDIA/Megatron-LM, commit d98e8a64, layer_wise_optimizer.py
+/// (is_managed_by_layer_wise_optimizer) and emerging_optimizers.py (muon_split_qkv,
+/// _get_qkv_split_shapes), 2026.
 std::vector<OwnedMatrices> layer_matrices(const ModelSpec& model,
                                           const ParallelismSpec& parallelism,
                                           const LayerKind& kind);
 
-/// Of all layers of a stage, equal shapes together, the costliest first.
+/// Of all layers of a stage, equal shapes together.
 std::vector<OwnedMatrices> stage_matrices(const ModelSpec& model,
                                           const ParallelismSpec& parallelism,
                                           const StageLayout& layout,
@@ -66,13 +70,5 @@ std::vector<OwnedMatrices> busiest_share(const std::vector<OwnedMatrices>& matri
 std::vector<OwnedMatrices> busiest_share(const std::vector<OwnedMatrices>& matrices,
                                          const ParallelismSpec& parallelism,
                                          const DataRanks& ranks);
-
-/// Newton-Schulz iterations of m x n matrices (m the shorter side), in 16 bits:
-///     A = X X', B = b A + c A A, X = a X + B X, five times: 5 (4 m^2 n + 2 m^3) FLOP each
-/// and a pass that reads fp32 momentum and writes the normed start, and one that reads the result.
-/// Source: K. Jordan et al., "Muon", 2024; Liu et al., "Muon is Scalable for LLM Training" (arXiv
-/// 2502.16982), 2025.
-std::vector<core::Kernel> newton_schulz(const std::vector<OwnedMatrices>& matrices);
-double newton_schulz_flops(const OwnedMatrices& matrices);
 
 }  // namespace headway::workload

@@ -3,6 +3,7 @@
 #include "sim/workload/blocks/layer_kind.h"
 #include "sim/workload/memory/owned_matrices.h"
 #include "sim/workload/memory/rank_parameters.h"
+#include "sim/workload/muon/muon.h"
 #include "sim/workload/number_formats.h"
 #include "sim/workload/preconditioner/preconditioner.h"
 #include "sim/workload/trained/trained_layers.h"
@@ -47,11 +48,13 @@ Block end_block(const BlockInput& input,
   if (owns_matrices(state)) {
     const auto matrices = stage_matrices(input.model, input.parallelism, layout, stage);
     optimizer.matrix_share = matrix_elements(matrices) / optimizer.parameters.total();
-    optimizer.products =
-        preconditions(state)
-            ? preconditioner_kernels(input.training, busiest_blocks(matrices, input.training,
-                                                                    input.parallelism, ranks))
-            : newton_schulz(busiest_share(matrices, input.parallelism, ranks));
+    if (preconditions(state)) {
+      optimizer.products = preconditioner_kernels(
+          input.training, busiest_blocks(matrices, input.training, input.parallelism, ranks));
+    } else {
+      optimizer.orthogonal = busiest_share(muon_matrices(matrices, muon_mode(input.training)),
+                                           input.parallelism, ranks);
+    }
   }
   if (input.training.framework.host.piece > core::Seconds(0)) {
     optimizer.weights = stage_weights(input.model, input.parallelism, layout, stage);
