@@ -12,8 +12,8 @@
 #include "sim/config/unit_text.h"
 #include "sim/config/writer.h"
 #include "sim/core/error.h"
-#include "sim/core/lower_case.h"
 #include "sim/core/shown_text.h"
+#include "sim/core/text.h"
 #include "sim/report/definitions.h"
 #include "sim/report/wrap.h"
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cmath>
 #include <cstddef>
 #include <fmt/format.h>
@@ -62,6 +63,12 @@ std::string compact(double value) {
 
 std::string percent(double share) {
   return std::isfinite(share) ? fmt::format("{:.1f}", 100 * share) : "-";
+}
+
+std::string lower_case(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return text;
 }
 
 }  // namespace headway::core

@@ -16,5 +16,7 @@ std::string count(double value);
 std::string compact(double value);
 /// A share as per cent with one decimal, as "61.3".
 std::string percent(double share);
+/// In small letters, ASCII's.
+std::string lower_case(std::string text);
 
 }  // namespace headway::core

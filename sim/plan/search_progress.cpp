@@ -25,11 +25,11 @@ PhaseTold told_by_one(const PhaseTold& told, core::JointProgress& joint, std::si
   return [told, tell = joint.piece()](const char* what, std::size_t done, std::size_t total) {
     const auto* const phase = std::find(kPhases.begin(), kPhases.end(), what);
     const double here = total == 0 ? 0 : static_cast<double>(done) / static_cast<double>(total);
-    constexpr double kQuarter = 1.0 / std::ssize(kPhases);
+    const double quarter = 1.0 / std::ssize(kPhases);
     if (phase != kPhases.end()) {
-      tell((static_cast<double>(phase - kPhases.begin()) + here) * kQuarter);
+      tell((static_cast<double>(phase - kPhases.begin()) + here) * quarter);
     } else if (what == kAll) {  // it has several searches itself; why others lost follows
-      tell(here * (1 - kQuarter));
+      tell(here * (1 - quarter));
     } else {
       told(what, done, total);
     }

@@ -5,7 +5,7 @@
 #include <regex>
 
 #include "sim/core/error.h"
-#include "sim/core/lower_case.h"
+#include "sim/core/text.h"
 #include "sim/network/collective/closed_form.h"
 #include "sim/training/step/lower.h"
 #include "sim/validation/collective_rows_parts.h"

@@ -6,7 +6,7 @@
 
 #include "sim/core/checked.h"
 #include "sim/core/error.h"
-#include "sim/core/lower_case.h"
+#include "sim/core/text.h"
 #include "sim/validation/run_parts.h"
 #include "sim/workload/memory/offload.h"
 

@@ -3,7 +3,7 @@
 #include <sstream>
 
 #include "sim/core/error.h"
-#include "sim/core/lower_case.h"
+#include "sim/core/text.h"
 #include "sim/validation/run_parts.h"
 
 namespace headway::validation {

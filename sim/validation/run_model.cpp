@@ -3,8 +3,8 @@
 #include <cmath>
 
 #include "sim/core/error.h"
-#include "sim/core/lower_case.h"
 #include "sim/core/shown_text.h"
+#include "sim/core/text.h"
 #include "sim/validation/run_parts.h"
 #include "sim/validation/run_software.h"
 #include "sim/workload/closed_form.h"

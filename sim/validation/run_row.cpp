@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "sim/core/error.h"
-#include "sim/core/lower_case.h"
 #include "sim/core/shown_text.h"
+#include "sim/core/text.h"
 
 namespace headway::validation {
 

@@ -4,8 +4,8 @@
 #include <cstdlib>
 #include <optional>
 
-#include "sim/core/lower_case.h"
 #include "sim/core/ranges.h"
+#include "sim/core/text.h"
 
 namespace headway::validation {
 

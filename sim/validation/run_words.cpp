@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 #include <string_view>
 
-#include "sim/core/lower_case.h"
 #include "sim/core/shown_text.h"
+#include "sim/core/text.h"
 #include "sim/validation/run_parts.h"
 
 namespace headway::validation {

@@ -7,10 +7,10 @@
 #include <tbb/parallel_for.h>
 
 #include "sim/core/error.h"
-#include "sim/core/lower_case.h"
 #include "sim/core/progress/spread_order.h"
 #include "sim/core/shown_text.h"
 #include "sim/core/statistics.h"
+#include "sim/core/text.h"
 #include "sim/training/estimate.h"
 #include "sim/training/step/step.h"
 #include "sim/validation/run_parts.h"

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "sim/core/error.h"
-#include "sim/core/lower_case.h"
+#include "sim/core/text.h"
 
 namespace headway::config {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "sim/core/error.h"
-#include "sim/core/lower_case.h"
+#include "sim/core/text.h"
 #include "sim/import/network/host_list.h"
 #include "sim/import/network/switch_graph.h"
 #include "sim/import/text_mark.h"

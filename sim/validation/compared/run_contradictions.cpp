@@ -4,8 +4,8 @@
 #include <map>
 
 #include "sim/core/error.h"
-#include "sim/core/lower_case.h"
 #include "sim/core/statistics.h"
+#include "sim/core/text.h"
 #include "sim/validation/run_parts.h"
 
 namespace headway::validation {
