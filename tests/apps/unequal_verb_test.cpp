@@ -69,6 +69,7 @@ TEST_F(Unequal, AFaultStrikesANodeOfEitherKind) {
     EXPECT_EQ(done.code, 0) << done.err;
     json result = json::parse(done.out);
     result.erase("scenario");
+    result.erase("resolved");
     return result;
   };
   const std::string fault = " --fault gpu-slow@node20 --set parallelism.chunk_layers=[]";

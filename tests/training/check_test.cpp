@@ -31,8 +31,9 @@ TEST(Check, StorageIsNeededByRunsAndDataAlone) {
   EXPECT_THAT(complaint(s), HasSubstr("the cluster has no 'storage' to read 'run.data' from"));
   s.run.until = UntilSpec{};
   s.run.until->steps = 100;
-  EXPECT_THAT(complaint(s), HasSubstr("the cluster has no 'storage', where a run keeps its "
-                                      "checkpoints; name one"));
+  EXPECT_THAT(complaint(s),
+              HasSubstr("the cluster has no 'storage', where a run, or a drill of one, "
+                        "keeps its checkpoints; name one"));
 }
 
 TEST(Check, NamesTheProductThatDoesNotFillTheCluster) {
