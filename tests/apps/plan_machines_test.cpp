@@ -194,6 +194,9 @@ TEST_F(PlanMachines, SaysWhyAMachineLost) {
   EXPECT_EQ(table.code, 0) << table.err;
   EXPECT_THAT(table.out, HasSubstr("deadline: takes longer than the deadline"));
   EXPECT_THAT(table.out, HasSubstr("Candidate machines, each on its best plan"));
+  const std::string last = all["machines"][2]["name"].get<std::string>();
+  EXPECT_THAT(table.out, HasSubstr("  machine 3: " + last + "\n"));
+  EXPECT_THAT(run("plan several.yaml --format csv").out, HasSubstr(last)) << "not numbers";
   const json none = planned("several.yaml --limit 'deadline=1 h'", 3);
   EXPECT_TRUE(none["plans"].empty());
   for (const json& machine : none["machines"]) {

@@ -32,6 +32,12 @@ TEST(RunScreen, ARangeWithoutWidthIsNotRepeated) {
               HasSubstr("3.00 T tokens in 10.0 days, ETTR 90.0 % (85.0 to 95.0)"));
 }
 
+// 79 columns are one less than the line has: its last figure goes, not the figure's unit.
+TEST(RunScreen, AFigureThatDoesNotFitIsLeftOutWhole) {
+  EXPECT_THAT(run_screen(full_report(), {79}),
+              HasSubstr("  step     4.00 s (3.50 to 4.50), MFU 42.0 %, 415 TFLOP/s a GPU\n"));
+}
+
 TEST(RunScreen, SaysWhatWasAskedTheVerdictAndTheFigures) {
   EXPECT_EQ(run_screen(full_report()),
             "Sample\n"

@@ -1,7 +1,10 @@
 #include "sim/training/assumptions/assumptions.h"
 
 #include <algorithm>
+#include <array>
 #include <gtest/gtest.h>
+#include <set>
+#include <string>
 
 #include "sim/training/step/step.h"
 
@@ -23,6 +26,18 @@ TEST(Assumptions, SpeakOfTheSpeedsThatWereUsed) {
   EXPECT_EQ(value_of(step, "training.framework.tensor_overlap"), "yes");
   EXPECT_EQ(value_of(step, "gpu.sustained.memory"), "0.85");
   EXPECT_NE(value_of(step, "jitter"), "");
+}
+
+// Every stage and chunk gathers and reduces by calls of its own, many of them alike.
+TEST(Assumptions, NameEachCollectiveOnce) {
+  auto s = eight_nodes();
+  s.parallelism.pipeline = 4;
+  const auto step = simulate_step(check(s));
+  std::set<std::array<std::string, 3>> seen;
+  for (const auto& one : step.assumptions) {
+    EXPECT_TRUE(seen.insert({one.key, one.value, one.why}).second) << one.key << ' ' << one.value;
+  }
+  EXPECT_NE(value_of(step, "collective gradient norm").find(" for 4 B over "), std::string::npos);
 }
 
 TEST(Assumptions, SayWhereSpeedsComeFrom) {
