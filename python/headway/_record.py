@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping
@@ -109,8 +110,20 @@ class Result(Record):
     def _repr_html_(self) -> str:
         """What a notebook shows: the figures that decide, and the verdict; of a list its rows."""
         if self._is_list():
-            return str(self.to_pandas().to_html(index=False))
+            return self._rows_html()
         return watched(lambda _: _core.summary(self.json))
+
+    def _rows_html(self) -> str:
+        rows = self.to_dict()["rows"]
+        columns = list(dict.fromkeys(key for row in rows for key in row))
+        head = "".join(f"<th>{html.escape(key)}</th>" for key in columns)
+        body = "".join(
+            "<tr>"
+            + "".join(f"<td>{html.escape(str(row.get(key, '')))}</td>" for key in columns)
+            + "</tr>"
+            for row in rows
+        )
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
     def _is_list(self) -> bool:
         """Rows alone, as of the catalogue: neither figures that decide nor a chart."""

@@ -34,12 +34,14 @@ class Slowdowns {
 
  private:
   /// The same step with slower ways; what waits beside its flows is part of both.
-  [[nodiscard]] double with_slow_ways(double keeps) const {
+  double with_slow_ways(double keeps) {
     const training::StepOptions options{.trace = false, .hash_draws = 0};
+    if (!healthy_) {
+      healthy_ = training::simulate_step(checked_, options).time;
+    }
     const auto slow =
         training::check(training::with_slow_ways(checked_.scenario(), keeps), checked_.marks());
-    return std::max(1.0, training::simulate_step(slow, options).time /
-                             training::simulate_step(checked_, options).time);
+    return std::max(1.0, training::simulate_step(slow, options).time / *healthy_);
   }
 
   double simulate(const training::Degradation& part) {
@@ -58,6 +60,7 @@ class Slowdowns {
   const training::CheckedScenario& checked_;
   std::function<void(std::size_t done, std::size_t total)> count_;
   std::optional<training::PreparedStep> prepared_;
+  std::optional<core::Seconds> healthy_;
   std::map<std::tuple<std::uint32_t, training::Degradation::Kind, double>, double> known_;
 };
 

@@ -5,6 +5,7 @@
 
 #include "sim/campaign/job/job_places.h"
 #include "sim/campaign/resolve/resolve.h"
+#include "sim/core/error.h"
 #include "sim/drill/constants.h"
 #include "sim/storage/closed_form.h"
 #include "sim/training/step/lower.h"
@@ -57,7 +58,7 @@ FaultKind kind_of(ComponentClass component, failures::Effect effect) {
     case ComponentClass::wide_area:
       return effect == failures::Effect::cut_site ? FaultKind::site_cut : FaultKind::site_slow;
   }
-  return FaultKind::hang;
+  HEADWAY_CHECK(false, "component class {}", static_cast<int>(component));
 }
 
 /// Parts of the job that a usual rate counts.

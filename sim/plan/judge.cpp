@@ -76,18 +76,23 @@ Plan make_plan(const Entry& entry) {
   return plan;
 }
 
+std::size_t runs_of_a_plan(const training::Scenario& setting) {
+  return setting.search.spares ? 2 : 1;
+}
+
 void add_campaign(const training::Scenario& setting,
                   const PlanOptions& options,
                   int threads,
                   Plan& plan,
-                  const core::Count& count) {
+                  const std::function<core::Count()>& count) {
   if (!setting.run.until) {
     return;
   }
   const auto run = [&](const training::Scenario& s, bool advice) {
     const auto placed = training::check(with_layout(s, plan.layout), options.marks);
-    return campaign::simulate_campaign(placed, plan.step,
-                                       {.threads = threads, .advice = advice, .progress = count});
+    return campaign::simulate_campaign(
+        placed, plan.step,
+        {.threads = threads, .advice = advice, .progress = count ? count() : core::Count()});
   };
   if (!setting.search.spares) {
     plan.campaign = run(setting, false);

@@ -1,6 +1,8 @@
 // What plans are judged by: objectives, the Pareto front, limits of a run.
 #pragma once
 
+#include <cstddef>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,12 +18,15 @@ Plan make_plan(const Entry& entry);
 
 /// Simulates the run, where the scenario has `run.until`. Candidates are too many to know where
 /// each of their values was written; a plan does, so that a campaign's complaint has its place.
-/// @param count  told how many of its trials are done; may be empty
+/// @param count  who is told how many of a run's trials are done, asked for each of
+///               `runs_of_a_plan`; may be empty
 void add_campaign(const training::Scenario& setting,
                   const PlanOptions& options,
                   int threads,
                   Plan& plan,
-                  const core::Count& count = {});
+                  const std::function<core::Count()>& count = {});
+/// With `search.spares` one run says how many spares are worth it, and the next has them.
+std::size_t runs_of_a_plan(const training::Scenario& setting);
 
 /// All layouts of one setting that were simulated, fastest first, within limits of the run.
 /// @param plans  of the same setting, fastest first, with their campaigns

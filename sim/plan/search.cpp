@@ -87,8 +87,8 @@ void drop_what_is_too_large(bool fold, std::vector<Entry>& entries, Rejections& 
 }
 
 /// Whether of a family another layout than the fastest may be the best by what plans are judged by:
-/// on the same GPUs a shorter step costs less and ends sooner, but it may take more energy, and
-/// more of it may be lost.
+/// on the same GPUs a shorter step ends sooner and, but for electricity that is billed apart, costs
+/// less; it may take more energy, and more of it may be lost.
 bool weighs_slower(const PlanOptions& options) {
   const auto weighs = [](Objective objective) {
     return objective == Objective::energy || objective == Objective::co2 ||
@@ -320,9 +320,9 @@ SimulatedSetting search_setting(const training::Scenario& scenario,
   auto plans = plans_of(simulated, options);
   core::JointProgress runs(
       [&](std::size_t done, std::size_t all) { progress.count(Phase::campaigns, done, all); },
-      plans.size());
+      plans.size() * runs_of_a_plan(scenario));
   tbb::parallel_for(std::size_t{0}, plans.size(), [&](std::size_t i) {
-    add_campaign(scenario, options, threads, plans[i], runs.counted_piece());
+    add_campaign(scenario, options, threads, plans[i], [&] { return runs.counted_piece(); });
   });
   if (weighs_slower(options) && !options.variants) {
     plans = best_of_families(std::move(plans), options);

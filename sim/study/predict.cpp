@@ -175,6 +175,20 @@ void name_sources(const config::LoadedScenario& loaded,
   }
 }
 
+/// What no vendor prints of a board, and its entry assumes: joules and limits follow from it.
+void add_assumed_power(const config::LoadedScenario& loaded,
+                       std::vector<training::Assumption>& assumptions) {
+  const auto& gpu = loaded.scenario.cluster.node.gpu;
+  for (const auto& [key, power] :
+       {std::pair("gpu.power", gpu.power), std::pair("gpu.idle_power", gpu.idle_power)}) {
+    const std::string source =
+        config::find_source(loaded.sources, fmt::format("cluster.node.{}", key));
+    if (source.starts_with("assumed")) {
+      assumptions.push_back({key, fmt::format("{:g} W", power.si()), source});
+    }
+  }
+}
+
 /// Said of shares by a catalogue entry whose GPU nobody has measured.
 constexpr std::string_view kNothingMeasured = "nothing measured on this GPU";
 
@@ -302,6 +316,7 @@ RunReport predict(const config::LoadedScenario& loaded, const PredictOptions& op
   tell("weighing the layers of stages");
   report.stage_advice = training::stage_advice(checked, report.step, options.count);
   name_sources(loaded, report.step.assumptions);
+  add_assumed_power(loaded, report.step.assumptions);
   report.assumptions = report.step.assumptions;
   report.warnings = report.step.warnings;
   report.warnings.insert(report.warnings.end(), loaded.remarks.begin(), loaded.remarks.end());

@@ -223,8 +223,9 @@ TEST_F(Suggestions, AGpuThatNobodyMeasuredSaysSo) {
     const auto late = run(std::string("run " HEADWAY_ROOT
                                       "/configs/scenarios/power-llama-70b-576-gb200.yaml --set "
                                       "cluster.node.use=") +
-                          node + " --show step,warnings");
+                          node + " --show step,warnings,assumptions");
     EXPECT_EQ(late.code, 0) << late.err;
+    EXPECT_THAT(late.out, testing::ContainsRegex("gpu.power +[0-9]+ W +assumed: the vendor"));
     EXPECT_THAT(late.out, HasSubstr(std::string(name) + ": nothing measured on this GPU"));
   }
   const auto wide = run("run " HEADWAY_ROOT

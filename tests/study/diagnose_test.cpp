@@ -147,8 +147,6 @@ std::string pair_log(double busbw) {
   return log;
 }
 
-// The severest card that is tried has a tenth of its rate; what is far below that is something
-// else.
 /// Of nccl-tests on two nodes of eight GPUs: 16 ranks, bus bandwidth = 30/16 of size / time.
 std::string all_reduce_log(const char* a, const char* b, double bus_gigabytes) {
   std::string log;
@@ -176,6 +174,8 @@ TEST(Diagnose, ASlowCardIsFoundAtAnySeverity) {
   }
 }
 
+// The severest card that is tried has a twentieth of its rate; what is far below that is something
+// else.
 TEST(Diagnose, WhatNoCauseExplainsIsUnlisted) {
   const auto loaded = planted_job();
   const auto found = [&](double busbw) {

@@ -40,6 +40,20 @@ TEST(Assumptions, NameEachCollectiveOnce) {
   EXPECT_NE(value_of(step, "collective gradient norm").find(" for 4 B over "), std::string::npos);
 }
 
+TEST(Assumptions, NameTheModeOfMuonUnlessItIsWritten) {
+  auto s = eight_nodes();
+  s.parallelism.tensor = 8;
+  const std::string key = "training.muon.tensor_mode";
+  EXPECT_EQ(value_of(simulate_step(check(s)), key), "");
+  s.training.optimizer_state = workload::OptimizerState::muon;
+  EXPECT_EQ(value_of(simulate_step(check(s)), key), "duplicated");
+  s.training.muon.emplace();
+  EXPECT_EQ(value_of(simulate_step(check(s)), key), "");
+  s.training.muon.reset();
+  s.parallelism.tensor = s.parallelism.expert_tensor = 1;
+  EXPECT_EQ(value_of(simulate_step(check(s)), key), "") << "nothing is divided";
+}
+
 TEST(Assumptions, SayWhereSpeedsComeFrom) {
   auto s = eight_nodes();
   s.calibration.name = "my node";

@@ -130,13 +130,26 @@ TEST(Muon, MultipliesPartsOrWholeMatricesOfTensorRanks) {
   // What no rank shares is the same everywhere.
   for (const Mode mode : kModes) {
     EXPECT_DOUBLE_EQ(newton_schulz_flops({64, 4096, 1}, mode), product_flops(64, 4096));
-    EXPECT_EQ(exchanged_for_newton_schulz({64, 4096, 1}, mode), 0);
     double work = 0;
     for (const core::Kernel& kernel : newton_schulz({in, out, keys}, mode)) {
       work += kernel.work.si() * static_cast<double>(kernel.count);
     }
     EXPECT_DOUBLE_EQ(work, flops({in, out, keys}, mode));
   }
+}
+
+// Eight tensor ranks and two key-value heads: four ranks hold a copy of each, and all keys have
+// 256 rows, not 1,024.
+TEST(Muon, CopiesOfKeysAreNoParts) {
+  ModelSpec model = llama_8b();
+  model.key_value_heads = 2;
+  const auto matrices = layer_matrices(model, split(8, 1), LayerKind{});
+  const OwnedMatrices keys{128, 4096, 2, false, 2, 1};
+  EXPECT_EQ(std::count(matrices.begin(), matrices.end(), keys), 1);
+  EXPECT_DOUBLE_EQ(newton_schulz_flops(keys, Mode::duplicated), 2 * product_flops(256, 4096));
+  model.key_value_heads = 1;  // every rank has the whole of it
+  const auto whole = layer_matrices(model, split(8, 1), LayerKind{});
+  EXPECT_EQ(std::count(whole.begin(), whole.end(), OwnedMatrices{128, 4096, 2}), 1);
 }
 
 TEST(Muon, GathersMomentumOrSumsGramMatrices) {
@@ -171,7 +184,7 @@ TEST(Muon, GathersMomentumOrSumsGramMatrices) {
 
 TEST(Muon, ExchangesAmongTheRanksThatDivideAMatrix) {
   for (const Mode mode : {Mode::duplicated, Mode::distributed}) {
-    // 100 parts of 512 x 64, half of 1024 x 64; transfers of 64 are told apart.
+    // 100 parts of 512 x 64, half of 1024 x 64: each is sent alone.
     const OwnedMatrices experts{512, 64, 100, true, 2, 1};
     BlockWriter writer("update");
     write_newton_schulz(writer, {experts, {64, 64, 1}}, mode);
@@ -187,8 +200,7 @@ TEST(Muon, ExchangesAmongTheRanksThatDivideAMatrix) {
     }
     const bool gathers = mode == Mode::duplicated;
     EXPECT_NEAR(bytes, 100 * (gathers ? 4.0 * 1024 * 64 : 4 + 5 * 2.0 * 64 * 64), 1e-3);
-    EXPECT_NEAR(bytes, 100 * exchanged_for_newton_schulz(experts, mode), 1e-3);
-    EXPECT_EQ(transfers, gathers ? 64U : 6 * 64U);
+    EXPECT_EQ(transfers, gathers ? 100U : 6 * 100U);
   }
 }
 
@@ -211,11 +223,17 @@ TEST(Muon, IsSetWhereItUpdates) {
 }
 
 TEST(Muon, HoldsCopiesOfOneMatrixAfterTheLastBackward) {
-  // Normed in fp32 and 16 bits; gathered also the parts and the whole of them.
+  // Normed in fp32 and 16 bits, then X twice and two Gram matrices; gathered also the parts and the
+  // whole of them.
   const std::vector<OwnedMatrices> some{{7168, 4096, 2, false, 4, 1}, {64, 64, 9}};
   EXPECT_DOUBLE_EQ(newton_schulz_bytes(some, Mode::duplicated), (4 + 2 + 4 + 4) * 28672.0 * 4096);
-  EXPECT_DOUBLE_EQ(newton_schulz_bytes(some, Mode::distributed), (4 + 2) * 7168.0 * 4096);
-  EXPECT_DOUBLE_EQ(newton_schulz_bytes(some, Mode::blockwise), (4 + 2) * 7168.0 * 4096);
+  EXPECT_DOUBLE_EQ(newton_schulz_bytes(some, Mode::distributed), 4 * (7168.0 + 4096) * 4096);
+  EXPECT_DOUBLE_EQ(newton_schulz_bytes(some, Mode::blockwise), 4 * (7168.0 + 4096) * 4096);
+  // Far from square the first copies are more: 6 g n.
+  EXPECT_DOUBLE_EQ(newton_schulz_bytes({{64, 4096, 1}}, Mode::blockwise), 6 * 64.0 * 4096);
+  // Of keys the side that is whole is the longer one: two of it squared beside old and new X.
+  EXPECT_DOUBLE_EQ(newton_schulz_bytes({{256, 4096, 1, false, 4, 1}}, Mode::distributed),
+                   4 * (4096.0 * 256 + 4096.0 * 4096));
   StageActivations live;
   live.at_layers.activations = core::Bytes(10);
   StageStates states;

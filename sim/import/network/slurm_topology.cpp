@@ -1,7 +1,6 @@
 #include "sim/import/network/slurm_topology.h"
 
 #include <algorithm>
-#include <cctype>
 #include <map>
 #include <optional>
 #include <utility>

@@ -22,7 +22,10 @@ void Engine::prefetch_slots(std::uint32_t actor) const {
   const ActorState& state = actors_[actor];
   const std::uint32_t end = std::min(state.pc + kNextSteps, state.end);
   for (std::uint32_t pc = state.pc; pc < end; ++pc) {
-    __builtin_prefetch(&slots_[state.first_slot + programs_.code[pc].slot], 1);
+    const Instruction& instruction = programs_.code[pc];
+    if (instruction.code == StepCode::arrive || instruction.code == StepCode::wait) {
+      __builtin_prefetch(&slots_[state.first_slot + instruction.slot], 1);
+    }
   }
 }
 

@@ -35,12 +35,16 @@ double shown_digits(const Json& value) {
   return std::stod(fmt::format("{:.6g}", value.get<double>()));
 }
 
+bool has_days_and_dollars(const Json& layout) {
+  return layout["days"].is_number() && layout["usd"].is_number();
+}
+
 /// The layouts that were simulated and have days and dollars: all, or, of more than kMostLayouts,
 /// those of plans in the table and of the others every so many.
 std::vector<const Json*> drawn_layouts(const Json& result) {
   std::vector<const Json*> listed, others;
   for (const auto& one : at(result, {"simulated_plans"})) {
-    if (one["days"].is_number() && one["usd"].is_number()) {
+    if (has_days_and_dollars(one)) {
       const bool plan = number_at(one, {"plan"}).value_or(0) >= 1 || one["pareto"] == true;
       (plan ? listed : others).push_back(&one);
     }
@@ -127,13 +131,15 @@ void add_plan(const Json& result, std::vector<Chart>& charts) {
       {"tooltip",
        Json::array({axis("what", "nominal", "layout"), axis("days", "quantitative", "days"),
                     axis("dollars", "quantitative", "USD"), axis("run", "nominal", "its run")})}};
-  const std::size_t all = at(result, {"simulated_plans"}).size();
+  const std::size_t drawn = spec["data"]["values"].size();
+  const Json& simulated = at(result, {"simulated_plans"});
+  const auto all = static_cast<std::size_t>(
+      std::count_if(simulated.begin(), simulated.end(), has_days_and_dollars));
   add(charts, "front",
       fmt::format("Days and dollars of {}; of a run in proportion the days are those of the "
                   "fastest layout there, times the steps' ratio",
-                  all > kMostLayouts
-                      ? fmt::format("{} of {} layouts that were simulated", kMostLayouts, all)
-                      : "every layout that was simulated"),
+                  all > drawn ? fmt::format("{} of {} layouts that were simulated", drawn, all)
+                              : "every layout that was simulated"),
       spec);
 }
 

@@ -178,10 +178,13 @@ class Screen {
       const std::string median = compact(cost.total_usd.p50);
       // Of the figures on this screen: the bill's own is of means.
       const double million = run.tokens / 1e6;
-      labelled("cost", fmt::format("{} USD{}, {} USD a million tokens", median,
+      const std::string of_tokens = million > 0 ? fmt::format(", {} USD a million tokens",
+                                                              number(cost.total_usd.p50 / million))
+                                                : "";
+      labelled("cost", fmt::format("{} USD{}{}", median,
                                    spread_text(median, compact(cost.total_usd.p5),
                                                compact(cost.total_usd.p95)),
-                                   number(million > 0 ? cost.total_usd.p50 / million : 0)));
+                                   of_tokens));
     }
   }
 

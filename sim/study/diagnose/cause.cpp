@@ -233,7 +233,7 @@ class HypothesisList {
       for (const double keeps : kKeptOfALink) {
         for (const auto& node : places) {
           Hypothesis nic{Cause::half_rate_nic,
-                         fmt::format("one network card{} carries {} % of its rate",
+                         fmt::format("one network card{} carries {:.3g} % of its rate",
                                      node.empty() ? "" : " of " + node, 100 * keeps),
                          keeps};
           nic.node = node;
@@ -349,7 +349,7 @@ class HypothesisList {
     }
     for (const double keeps : kKeptOfALink) {
       list_.push_back({Cause::slow_storage,
-                       fmt::format("storage delivers {} % of its rate", 100 * keeps), keeps});
+                       fmt::format("storage delivers {:.3g} % of its rate", 100 * keeps), keeps});
     }
   }
 

@@ -16,6 +16,7 @@
 #include "sim/training/power/power_fit.h"
 #include "sim/workload/closed_form.h"
 #include "sim/workload/layout.h"
+#include "sim/workload/muon/muon.h"
 #include "sim/workload/number_formats.h"
 
 namespace headway::training {
@@ -258,13 +259,23 @@ void add_power(const Scenario& s, std::vector<Assumption>& list) {
   }
 }
 
+/// How tensor ranks share Muon's products is nobody's wish unless it is written.
+void add_muon(const Scenario& s, std::vector<Assumption>& list) {
+  const bool divided = s.parallelism.tensor > 1 || s.parallelism.expert_tensor > 1;
+  if (s.training.optimizer_state == workload::OptimizerState::muon && divided && !s.training.muon) {
+    list.push_back({"training.muon.tensor_mode",
+                    std::string(core::to_word(workload::muon_mode(s.training))),
+                    "Megatron-Core's default of muon_tp_mode"});
+  }
+}
+
 /// Each once: chunks and layers that do the same have calls of their own.
 void add_collectives(const LoweredStep& lowered, std::vector<Assumption>& list) {
   std::set<std::array<std::string, 3>> seen;
   for (const auto& use : lowered.collectives) {
     const double bytes = use.call.bytes.si();
     const std::string size =
-        bytes < 1e5 ? fmt::format("{:.0f} B", bytes) : fmt::format("{:.3g} MB", bytes / 1e6);
+        bytes < 1e5 ? fmt::format("{:.0f} B", bytes) : core::number(bytes / 1e6) + " MB";
     Assumption one{
         fmt::format("collective {}", use.name),
         fmt::format("{} us for {} over {} ranks", core::number(use.alone.total.si() * 1e6), size,
@@ -286,6 +297,7 @@ std::vector<Assumption> step_assumptions(const CheckedScenario& checked,
   add_block_formats(checked.scenario(), list);
   add_power(checked.scenario(), list);
   add_software(checked, list);
+  add_muon(checked.scenario(), list);
   add_model_assumptions(checked, list);
   add_collectives(lowered, list);
   const int filled = checked.scenario().cluster.node.scale_up.domain_gpus;

@@ -19,7 +19,8 @@ struct StagePass {
 };
 
 /// What the fullest GPU of one stage holds: all kinds of memory, as `memory.stage_peak_bytes`
-/// counts them. The fullest pass of a step holds that peak.
+/// counts them. The fullest pass of a step holds that peak,
+/// unless copies while matrices are updated (Muon) are more: they are in no pass.
 class HeldMemory {
  public:
   struct Moment {

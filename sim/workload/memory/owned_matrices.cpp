@@ -37,6 +37,10 @@ class MatrixList {
   void add_columns(std::int64_t rows, std::int64_t columns, std::int64_t count = 1) {
     add({rows, columns, count, false, 1, tensor_});
   }
+  /// Likewise, by so many ranks alone, of which others hold copies.
+  void add_rows_of(int parts, std::int64_t rows, std::int64_t columns, std::int64_t count) {
+    add({rows, columns, count, false, parts, 1});
+  }
   /// Of experts: into their width, and out of it.
   void add_experts(std::int64_t inputs, std::int64_t width, std::int64_t gates, std::int64_t held) {
     add({gates * width, inputs, held, true, expert_tensor_, 1});
@@ -102,7 +106,7 @@ void add_attention(MatrixList& list, const ModelSpec& model, int t, const LayerK
   const std::int64_t query = std::int64_t{heads.query / t} * heads.dim;
   const std::int64_t key = std::int64_t{std::max(1, heads.key_value / t)} * heads.dim;
   list.add_rows(query, h, model.attention_gate ? 2 : 1);
-  list.add_rows(key, h, heads.projections);
+  list.add_rows_of(std::min(t, heads.key_value), key, h, heads.projections);
   list.add_columns(h, query);
 }
 

@@ -16,9 +16,6 @@ using core::CollectiveKind;
 /// Source: Megatron-Core, muon_num_ns_steps; K. Jordan et al., "Muon", 2024.
 constexpr int kIterations = 5;
 
-/// Matrices of one shape whose transfers are told apart; more would be events without a difference.
-constexpr std::int64_t kMostTransfers = 64;
-
 /// Momentum is fp32. Source: NVIDIA-NeMo/Emerging-Optimizers, muon_utils.py, newton_schulz, commit
 /// a045ea1a, 2026.
 constexpr double kMomentumBytes = 4;
@@ -72,7 +69,7 @@ void add_products(std::vector<core::Kernel>& kernels, const Sides& sides, std::i
   product("Newton-Schulz update", sides.other, sides.gram);
 }
 
-/// `times` transfers in at most as many equal ones as are told apart for each matrix.
+/// Each matrix has its own, `times` of them.
 void write_transfers(BlockWriter& writer,
                      const OwnedMatrices& one,
                      CollectiveKind kind,
@@ -80,10 +77,8 @@ void write_transfers(BlockWriter& writer,
                      std::int64_t times,
                      const char* name) {
   const Group group = one.experts ? Group::expert_tensor : Group::tensor;
-  const std::int64_t told = std::min(one.count, kMostTransfers) * times;
-  const double each = bytes * static_cast<double>(one.count * times) / static_cast<double>(told);
-  for (std::int64_t i = 0; i < told; ++i) {
-    writer.collective(kind, group, core::Activity::tensor, Bytes(each), name);
+  for (std::int64_t i = 0; i < one.count * times; ++i) {
+    writer.collective(kind, group, core::Activity::tensor, Bytes(bytes), name);
   }
 }
 
@@ -150,23 +145,19 @@ std::vector<core::Kernel> newton_schulz(const std::vector<OwnedMatrices>& matric
   return kernels;
 }
 
-double exchanged_for_newton_schulz(const OwnedMatrices& matrices, MuonTensorMode mode) {
-  const Sides multiplied = sides(matrices, mode);
-  if (gathers(matrices, mode)) {
-    return kMomentumBytes * multiplied.elements();
-  }
-  return sums(matrices, mode) ? kMomentumBytes + kIterations * gram_bytes(multiplied) : 0.0;
-}
-
 double newton_schulz_bytes(const std::vector<OwnedMatrices>& matrices, MuonTensorMode mode) {
   // Source: NVIDIA-NeMo/Emerging-Optimizers, muon_utils.py, newton_schulz, 2026.
-  constexpr double kNormed = 4 + 2;
+  constexpr double kNormed = 4 + 2, kTwo = 2 * 2;
   // Parts as they come, and joined. Source: the same, newton_schulz_tp.
   constexpr double kGathered = 2 * kMomentumBytes;
   double most = 0;
   for (const OwnedMatrices& one : matrices) {
-    const double bytes = kNormed + (gathers(one, mode) ? kGathered : 0.0);
-    most = std::max(most, bytes * sides(one, mode).elements());
+    const Sides both = sides(one, mode);
+    const auto g = static_cast<double>(both.gram);
+    const double start = kNormed * both.elements();
+    const double iteration = kTwo * (both.elements() + g * g);
+    const double gathered = gathers(one, mode) ? kGathered * both.elements() : 0.0;
+    most = std::max(most, std::max(start, iteration) + gathered);
   }
   return most;
 }

@@ -36,18 +36,16 @@ double newton_schulz_flops(const OwnedMatrices& matrices, MuonTensorMode mode);
 std::vector<core::Kernel> newton_schulz(const std::vector<OwnedMatrices>& matrices,
                                         MuonTensorMode mode);
 
-/// Bytes that a tensor rank receives or sums for one matrix, as a whole array: duplicated 4 R C
-/// (fp32 momentum), distributed 5 x 2 g^2 (Gram matrices in 16 bits) and 4 (its norm); 0 where
-/// there is one part, and blockwise.
-double exchanged_for_newton_schulz(const OwnedMatrices& matrices, MuonTensorMode mode);
-
 /// Work space while the largest matrix is made orthogonal, one at a time after the last backward
-/// [B]: its normed copy in fp32 and in 16 bits, 6 an element of what is multiplied; of gathered
-/// momentum also the parts as they came and joined, 8.
+/// [B]: at first its normed copy in fp32 and in 16 bits, 6 g n, in an iteration the old and the new
+/// X, A and B in 16 bits, 4 (g n + g^2); of gathered momentum also the parts as they came and
+/// joined, 8 an element.
 double newton_schulz_bytes(const std::vector<OwnedMatrices>& matrices, MuonTensorMode mode);
 
-/// The updates of the matrices that a rank owns: transfers of each matrix (of one shape those of 64
-/// are told apart) with nothing beside them, and all products.
+/// The updates of the matrices that a rank owns, all products, and before them, with nothing beside
+/// them, what tensor ranks send for each matrix that they divide: duplicated an all-gather of 4 R C
+/// B (fp32 momentum), distributed all-reduces of 4 B (its norm) and five times of 2 g^2 (Gram
+/// matrices in 16 bits).
 void write_newton_schulz(BlockWriter& writer,
                          const std::vector<OwnedMatrices>& owned,
                          MuonTensorMode mode);
