@@ -4,9 +4,9 @@
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <optional>
 #include <string>
 
-#include "sim/config/reflect.h"
 #include "sim/config/suggestions/suggest.h"
 #include "sim/config/unit_text.h"
 #include "sim/report/constants.h"
@@ -62,89 +62,126 @@ Table kinds_table() {
   return table;
 }
 
-/// A heading and the key of an entry whose value stands below it.
-using Figures = std::vector<std::pair<const char*, std::string_view>>;
+/// One figure of an entry.
+struct Figure {
+  const char* heading;
+  std::string_view key;  ///< of the entry, whose value it is
+  const char* si_key;    ///< what programs find it under: a number in SI units
+};
+using Figures = std::vector<Figure>;
 
 /// What tells the entries of a kind apart; none: all that is known is the name.
 const Figures& figures_of(const std::string& kind) {
   static const std::map<std::string, Figures> all{
       {"gpus",
-       {{"architecture", "architecture"},
-        {"bf16", "peak.bf16"},
-        {"fp8", "peak.fp8"},
-        {"memory", "memory"},
-        {"bandwidth", "memory_bandwidth"},
-        {"power", "power"}}},
+       {{"architecture", "architecture", "architecture"},
+        {"bf16", "peak.bf16", "bf16_flop_per_s"},
+        {"fp8", "peak.fp8", "fp8_flop_per_s"},
+        {"memory", "memory", "memory_bytes"},
+        {"bandwidth", "memory_bandwidth", "memory_bandwidth_bytes_per_s"},
+        {"power", "power", "power_w"}}},
       {"nodes",
-       {{"GPUs", "gpus"},
-        {"GPU", "gpu.name"},
-        {"scale-up", "scale_up.bandwidth"},
-        {"domain", "scale_up.domain_gpus"},
-        {"NICs", "nic.count"},
-        {"each", "nic.bandwidth"}}},
+       {{"GPUs", "gpus", "gpus"},
+        {"GPU", "gpu.name", "gpu"},
+        {"scale-up", "scale_up.bandwidth", "scale_up_bandwidth_bytes_per_s"},
+        {"domain", "scale_up.domain_gpus", "domain_gpus"},
+        {"NICs", "nic.count", "nics"},
+        {"each", "nic.bandwidth", "nic_bandwidth_bytes_per_s"}}},
       {"fabrics",
-       {{"topology", "topology"},
-        {"tiers", "tiers"},
-        {"link", "link_bandwidth"},
-        {"routing", "routing"},
-        {"efficiency", "efficiency"}}},
+       {{"topology", "topology", "topology"},
+        {"tiers", "tiers", "tiers"},
+        {"link", "link_bandwidth", "link_bandwidth_bytes_per_s"},
+        {"routing", "routing", "routing"},
+        {"efficiency", "efficiency", "efficiency"}}},
       {"storage",
-       {{"write", "write_bandwidth"}, {"read", "read_bandwidth"}, {"capacity", "capacity"}}},
+       {{"write", "write_bandwidth", "write_bandwidth_bytes_per_s"},
+        {"read", "read_bandwidth", "read_bandwidth_bytes_per_s"},
+        {"capacity", "capacity", "capacity_bytes"}}},
       {"models",
-       {{"layers", "layers"},
-        {"hidden", "hidden"},
-        {"heads", "heads"},
-        {"experts", "moe.experts"},
-        {"vocabulary", "vocabulary"}}},
-      {"clusters", {{"nodes", "nodes"}, {"node", "node.name"}, {"fabric", "fabric.name"}}},
+       {{"layers", "layers", "layers"},
+        {"hidden", "hidden", "hidden"},
+        {"heads", "heads", "heads"},
+        {"experts", "moe.experts", "experts"},
+        {"vocabulary", "vocabulary", "vocabulary"}}},
+      {"clusters",
+       {{"nodes", "nodes", "nodes"},
+        {"node", "node.name", "node"},
+        {"fabric", "fabric.name", "fabric"}}},
       {"scenarios",
-       {{"nodes", "cluster.nodes"}, {"node", "cluster.node.name"}, {"model", "model.name"}}}};
-  static const Figures none{{"name in reports", "name"}};
+       {{"nodes", "cluster.nodes", "nodes"},
+        {"node", "cluster.node.name", "node"},
+        {"model", "model.name", "model"}}}};
+  static const Figures none{{"name in reports", "name", "name_in_reports"}};
   const auto found = all.find(kind);
   return found == all.end() ? none : found->second;
 }
 
-/// Rates of memory and storage are told in bytes, whatever is shortest: "8064 Gbps" is 1008 GB/s.
-std::string in_bytes(std::string_view key, std::string text) {
+/// A number with a unit or none, in SI units.
+std::optional<double> in_si(const std::string& text) {
+  std::string why;
+  const auto number = config::parse_number(text, why);
+  const std::string_view rest = number ? config::trimmed(number->rest) : "";
+  const auto unit = rest.empty() ? config::Unit{} : config::parse_unit(rest);
+  return number && unit ? std::optional(number->value * unit->numerator / unit->denominator)
+                        : std::nullopt;
+}
+
+/// As people read it: rates of memory and storage in bytes, whatever is shortest ("8064 Gbps" is
+/// 1008 GB/s), and what storage holds in PB.
+std::string told(std::string_view key, std::string text) {
+  const auto si = in_si(text);
   const bool of_bytes =
       key == "memory_bandwidth" || key == "write_bandwidth" || key == "read_bandwidth";
-  if (!of_bytes || !text.ends_with("bps")) {
-    return text;
+  if (si && of_bytes && text.ends_with("bps")) {
+    return fmt::format("{:g} GB/s", *si / 1e9);
   }
-  std::string why;
-  const auto rate =
-      config::parse_quantity(text, config::reflect::dimension_of(core::BytesPerSecond{}), why);
-  return rate ? fmt::format("{:g} GB/s", *rate / 1e9) : text;
+  return si && key == "capacity" ? fmt::format("{:g} PB", *si / 1e15) : text;
 }
 
 /// The entries of one kind with the figures that tell them apart.
-/// @param placed  for programs: the kind and the file too, as of the list of all kinds
-Table figures_table(const std::string& kind, bool placed) {
+Table figures_table(const std::string& kind) {
   const Figures& figures = figures_of(kind);
   Table table{fmt::format("Entries of '{}'; 'headway catalog show {} NAME' has all with sources",
                           kind, kind),
               {{"name", false}},
               {},
               false};
-  if (placed) {
-    table.columns = {{"kind", false}, {"name", false}, {"file", false}};
-  }
   std::vector<std::string_view> keys;
-  for (const auto& [heading, key] : figures) {
-    table.columns.push_back({heading, false});
-    keys.push_back(key);
+  for (const auto& figure : figures) {
+    table.columns.push_back({figure.heading, false});
+    keys.push_back(figure.key);
   }
   config::LoadOptions options;
   options.roots = config_roots();
   for (const auto& entry : config::list_entries(kind, options.roots)) {
     std::vector<std::string> row{entry.name};
-    if (placed) {
-      row = {kind, entry.name, entry.path.string()};
-    }
     auto values = config::entry_values(entry.path, keys, options);
     for (std::size_t i = 0; i < values.size(); ++i) {
       const bool none = values[i].starts_with("0 ");  // a rate it does not have
-      row.push_back(none ? "-" : in_bytes(keys[i], std::move(values[i])));
+      row.push_back(none ? "-" : told(keys[i], std::move(values[i])));
+    }
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+/// The same for programs: with kind and file, as the list of all kinds has them, and numbers in SI
+/// units under keys that say so; what an entry has not is empty.
+Table placed_figures_table(const std::string& kind) {
+  Table table{kind, {{"kind", false}, {"name", false}, {"file", false}}, {}, false};
+  std::vector<std::string_view> keys;
+  for (const auto& figure : figures_of(kind)) {
+    table.columns.push_back({figure.si_key});
+    keys.push_back(figure.key);
+  }
+  config::LoadOptions options;
+  options.roots = config_roots();
+  for (const auto& entry : config::list_entries(kind, options.roots)) {
+    std::vector<std::string> row{kind, entry.name, entry.path.string()};
+    for (const std::string& text : config::entry_values(entry.path, keys, options)) {
+      const auto si = in_si(text);
+      const bool none = text == "-" || text.starts_with("0 ");
+      row.push_back(none ? "" : si ? config::write_number(*si) : text);
     }
     table.rows.push_back(std::move(row));
   }
@@ -173,7 +210,7 @@ OutFile answer(const std::vector<std::string>& words, const CommonOptions& optio
   if (action == "list" && words.size() <= 2) {
     const bool placed = options.format == "json" || options.format == "csv";
     return print("headway.catalog/1",
-                 words.size() == 2 ? figures_table(words[1], placed)
+                 words.size() == 2 ? placed ? placed_figures_table(words[1]) : figures_table(words[1])
                  : placed          ? entries_table()
                                    : kinds_table(),
                  options);

@@ -57,11 +57,10 @@ int run_report(int argc, char** argv) {
   for (const auto& file : files) {
     results.push_back(result_at(file));
   }
-  const std::string library = chart_library();
+  const std::string library = chart_library(ChartLibrary::packed);
   const std::string page = report::report_page(results, library);
   deliver(options, page);
-  constexpr std::size_t kHeavy = 1'500'000;  // Source: what a page of one result has at most
-  if (page.size() > kHeavy) {
+  if (page.size() > report::kLargestPage) {
     remark(options, fmt::format("the page has {:.1f} MB; of fewer results it opens faster",
                                 static_cast<double>(page.size()) / 1e6));
   }

@@ -31,10 +31,11 @@ void add_report_option(CLI::App& app, CommonOptions& options, bool in_help) {
   }
 }
 
-std::string chart_library() {
+std::string chart_library(ChartLibrary form) {
   std::error_code error;
   const fs::path program = fs::read_symlink("/proc/self/exe", error);
-  const fs::path file = program.parent_path().parent_path() / "share" / "headway" / "charts.js";
+  const fs::path file = program.parent_path().parent_path() / "share" / "headway" /
+                        (form == ChartLibrary::packed ? "charts.packed" : "charts.js");
   return !error && fs::is_regular_file(file, error) ? core::read_file(file, kLargestLibrary) : "";
 }
 
@@ -46,7 +47,7 @@ std::vector<OutFile> with_report(const CommonOptions& options,
     files.push_back(
         {options.report,
          report::report_page({{{report::Json::parse(json()), options.report}, options.command}},
-                             chart_library())});
+                             chart_library(ChartLibrary::packed))});
   }
   return files;
 }

@@ -15,9 +15,14 @@ namespace headway::apps {
 /// --report
 void add_report_option(CLI::App& app, CommonOptions& options, bool in_help = false);
 
-/// JavaScript of the charts: share/headway/charts.js beside the program's folder; empty where this
-/// installation has none.
-std::string chart_library();
+/// How the library of charts stands in share/headway beside the program's folder.
+enum class ChartLibrary {
+  script,  ///< charts.js, as a browser loads it
+  packed,  ///< charts.packed, as a page holds it
+};
+
+/// The library of charts; empty where this installation has none.
+std::string chart_library(ChartLibrary form);
 
 /// What to deliver: the result as --format wants it, and with --report the page beside it.
 /// @param json  the result's, as --format json prints it; asked for only if there is a page

@@ -9,7 +9,7 @@ Scenarios, values and results are those of the program ``headway``, to the last 
 """
 
 from headway import scenario
-from headway._api import check, configs, diagnose, expect, place, plan, run, schema, solve
+from headway._api import check, diagnose, expect, place, plan, run, schema, solve
 from headway._core import Error, __version__
 from headway._plot import Chart
 from headway._record import Record, Result
@@ -21,8 +21,10 @@ from headway._verbs import (
     compare,
     compare_profiles,
     drill,
+    entry,
     explain,
     export,
+    faults,
     import_,
     init,
     replay,
@@ -30,6 +32,7 @@ from headway._verbs import (
     topo,
     validate,
 )
+from headway._words import configs
 from headway._work import Page, collect, completion, doctor, serve, share, worker
 from headway.scenario import Scenario
 
@@ -54,9 +57,11 @@ __all__ = [
     "diagnose",
     "doctor",
     "drill",
+    "entry",
     "expect",
     "explain",
     "export",
+    "faults",
     "import_",
     "init",
     "place",

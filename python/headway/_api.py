@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 import gzip
 import json
 import os
@@ -13,89 +12,19 @@ from typing import Any
 from headway import _core
 from headway._progress import Progress, listener, watched
 from headway._record import Result
-from headway.scenario import Scenario, to_mapping
-
-PathLike = str | os.PathLike[str]
-Source = PathLike | Scenario | Mapping[str, Any]
-Changes = Mapping[str, object]
-Axes = Mapping[str, Iterable[object]]
-
-
-def configs() -> Path:
-    """The folder of the catalogue and the scenarios that come with the package."""
-    packaged = Path(__file__).parent / "configs"
-    return packaged if packaged.is_dir() else Path(__file__).parents[2] / "configs"
-
-
-def _roots() -> list[str]:
-    """Where names of ``use:`` are looked up, in order; as the program does."""
-    roots = [folder for folder in os.environ.get("HEADWAY_CONFIGS", "").split(":") if folder]
-    for folder in roots:
-        if not Path(folder).is_dir():
-            raise _core.Error(f"HEADWAY_CONFIGS names '{folder}', which is no folder\n")
-    return [*roots, str(configs())]
-
-
-def _plain(value: object) -> object:
-    """A value of NumPy or pandas, or a time, as Python's own or as text with its unit.
-
-    Raises
-    ------
-    TypeError
-        If it is none of them.
-    """
-    if isinstance(value, datetime.timedelta):  # pandas.Timedelta is one
-        return f"{value.total_seconds()!r} s"
-    if isinstance(value, os.PathLike):
-        return os.fspath(value)
-    listed = getattr(value, "tolist", None)  # scalars and arrays of NumPy, Series of pandas
-    if callable(listed):
-        return listed()
-    raise TypeError(
-        f"{value!r} is a {type(value).__name__}; write a number, a text with its unit, or a list"
-    )
-
-
-def _value_text(value: object) -> str:
-    """A Python value as `--set` takes it."""
-    if isinstance(value, (str, datetime.timedelta, os.PathLike)):
-        return str(value if isinstance(value, str) else _plain(value))
-    if isinstance(value, float):
-        return repr(float(value))  # NumPy's double is a float that writes its type
-    if hasattr(value, "tolist"):
-        return _value_text(_plain(value))
-    return json.dumps(value, default=_plain)
-
-
-def _grid(axes: Axes) -> str:
-    """Axes as the fields that list them take them: ``sweep.grid``, ``search.over``."""
-    return json.dumps(
-        [
-            {"key": key, "values": [_value_text(value) for value in values]}
-            for key, values in axes.items()
-        ]
-    )
-
-
-def _changes(
-    changes: Changes | None, seed: int | None = None, trials: int | None = None
-) -> list[str]:
-    texts = [
-        f"{path}={_value_text(value)}"
-        for path, value in ({} if changes is None else changes).items()
-    ]
-    if seed is not None:
-        texts.append(f"run.seed={seed}")
-    if trials is not None:
-        texts.append(f"run.trials={trials}")
-    return texts
-
-
-def _path_and_text(scenario: Source) -> tuple[str, str]:
-    """A file, or the YAML text of a scenario made in Python (JSON is YAML); one reader for both."""
-    if isinstance(scenario, (Scenario, Mapping)):
-        return "<scenario>", json.dumps(to_mapping(scenario), default=_plain)
-    return os.fspath(scenario), ""
+from headway._words import (
+    Axes,
+    Changes,
+    PathLike,
+    Source,
+    _call,
+    _changes,
+    _file_of,
+    _grid,
+    _options,
+    _path_and_text,
+    _roots,
+)
 
 
 def run(
@@ -109,6 +38,12 @@ def run(
     explain: bool = False,
     pictures: bool = False,
     network: str = "fluid",
+    trace: PathLike | None = None,
+    trace_ranks: str | None = None,
+    trace_steps: int | None = None,
+    trace_run: PathLike | None = None,
+    power: PathLike | None = None,
+    force: bool = False,
     progress: Progress = False,
 ) -> Result:
     """Predicts one scenario.
@@ -128,11 +63,24 @@ def run(
     explain : bool
         Also ``explanation``: what the step is made of, with formulas, and its sensitivities.
     pictures : bool
-        Also ``pictures``: the timeline of every stage and its memory, as `Result.report` draws.
+        Also ``pictures``: the timeline of every stage and its memory as figures. Charts, pages and
+        traces of a result without them make them on demand.
     network : str
         What times the traffic of the step: ``"fluid"`` flows, or each ``"packet"``, of the
         fabric's own transport or another (``"packet:dcqcn"``); then one step is simulated, not the
         run, and `step` has ``packets``.
+    trace : path, optional
+        Also the step as a trace for ui.perfetto.dev, with power; ``.json``: in Chrome's format.
+    trace_ranks : str, optional
+        Also these ranks' kernels and transfers in `trace`: ``"0-7,64"``.
+    trace_steps : int, optional
+        So many steps in `trace`.
+    trace_run : path, optional
+        Also the failures of one trial as a trace.
+    power : path, optional
+        Also what the cluster draws over a step: kW over time (CSV).
+    force : bool
+        Overwrite these files.
     progress : bool or callable
         True: a bar of tqdm. Else it is told what is done now, how much of it and how much there
         is: ``progress("simulating the campaign", 20, 200)``. What it raises ends the call.
@@ -149,11 +97,25 @@ def run(
         If the scenario is wrong, with the text that the program prints.
     """
     changes = _changes(set, seed, trials)
-    path, text = _path_and_text(scenario)
-    options = (threads, fold, explain, pictures, network)
-    request = (path, text, _roots(), changes, *options)
+    request = (*_path_and_text(scenario), _roots(), changes, threads, fold)
+
+    def predicted(with_pictures: bool) -> tuple[str, str]:
+        shown = (explain, with_pictures, network)
+        return watched(lambda watch: _core.run(*request, *shown, watch), told)
+
+    files = {
+        "trace": trace, "trace-ranks": trace_ranks, "trace-steps": trace_steps,
+        "trace-run": trace_run, "power": power,
+    }  # fmt: skip
+    if any(files.values()):
+        with _file_of(scenario) as file:
+            words = _options(set, seed=seed, trials=trials, **files, force=force)
+            _call("run", file, *words, "--quiet", "--format", "csv")
     with listener(progress) as told:
-        return Result(*watched(lambda watch: _core.run(*request, watch), told))
+        json_text, table = predicted(pictures)
+    told = None  # what is drawn later is drawn in silence
+    drawn = pictures or network != "fluid"
+    return Result(json_text, table, None if drawn else lambda: predicted(True)[0])
 
 
 def _save(folder: PathLike | None, files: Sequence[tuple[str, str]]) -> None:
@@ -378,6 +340,10 @@ def expect(
     *against: PathLike,
     set: Changes | None = None,
     nodes: int = 0,
+    nvcre: PathLike | None = None,
+    cvs: PathLike | None = None,
+    cvs_rccl: PathLike | None = None,
+    force: bool = False,
     progress: Progress = False,
 ) -> Result:
     """What a sound cluster must reach; measured figures held to it.
@@ -390,6 +356,10 @@ def expect(
         Logs of nccl-tests and tables of measured figures.
     nodes : int
         Also thresholds of a group of so many nodes; 0: none.
+    nvcre, cvs, cvs_rccl : path, optional
+        Also the thresholds in the forms that these test suites read.
+    force : bool
+        Overwrite these files.
     progress : bool or callable
         As in `run`.
 
@@ -405,6 +375,11 @@ def expect(
     """
     path, text = _path_and_text(scenario)
     request = (path, text, _roots(), _changes(set), nodes, _texts(against))
+    for form, out in (("nvcre", nvcre), ("cvs", cvs), ("cvs-rccl", cvs_rccl)):
+        if out is not None:
+            with _file_of(scenario) as file:
+                words = _options(set, nodes=nodes or None, out=out, force=force)
+                _call("expect", file, *words, "--quiet", "--format", form)
     with listener(progress) as told:
         return Result(*watched(lambda watch: _core.expect(*request, watch), told))
 

@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import Any
 
 from headway import _core
-from headway._api import _roots
 from headway._progress import watched
+from headway._words import _roots
 
 INCOMPLETE, WRONG_INPUT, INTERRUPTED = 5, 2, 130
 IN_FLIGHT = 4  # shards a thread of the cluster that wait for it

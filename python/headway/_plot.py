@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from headway import _core
@@ -117,11 +117,17 @@ def why_not(name: str, result: dict[str, Any]) -> str:
 class Plots:
     """The charts of one result: ``result.plot.step()``, or any by name: ``result.plot("cost")``.
 
-    `list(result.plot)` and completion name those that there are. A chart that the result has not
-    is a ValueError that says why.
+    `list(result.plot)` and completion name those that there are. Those that show the step or the
+    trials as they go on are drawn by a second prediction, the first time that one is asked for,
+    where ``run`` had no ``pictures=True``. A chart that the result has not is a ValueError that
+    says why.
     """
 
-    def __init__(self, json_text: str) -> None:
+    def __init__(self, json_text: str, draw: Callable[[], str] | None = None) -> None:
+        self._draw = draw
+        self._read(json_text)
+
+    def _read(self, json_text: str) -> None:
         text = watched(lambda _: _core.charts(json_text))
         self._json = json_text
         self._charts = {chart["id"]: chart for chart in json.loads(text)}
@@ -131,6 +137,9 @@ class Plots:
 
     def _chart(self, name: str, asked: str) -> Chart:
         """The chart of a name; where there is none the error says what was asked for."""
+        if name in DRAWN and name not in self._charts and self._draw is not None:
+            draw, self._draw = self._draw, None
+            self._read(draw())
         if name in self._charts:
             return Chart(self._charts[name]["title"], self._charts[name]["specification"])
         known = ", ".join(self._charts) or "none"
@@ -146,7 +155,8 @@ class Plots:
         return len(self._charts)
 
     def __dir__(self) -> list[str]:
-        return sorted({*self._charts, *(OTHER_NAMES[c] for c in self._charts if c in OTHER_NAMES)})
+        names = {*self._charts, *(DRAWN if self._draw else ())}
+        return sorted({*names, *(OTHER_NAMES[c] for c in names if c in OTHER_NAMES)})
 
     def main(self) -> Chart | None:
         """The chart that a notebook shows with the result; None where it has none."""
@@ -158,14 +168,14 @@ class Plots:
         return self("step_parts" if "step_parts" in self._charts else "breakdown")
 
     def timeline(self) -> Chart:
-        """What every pipeline stage does in a step; needs ``pictures=True``."""
+        """What every pipeline stage does in a step."""
         return self("timeline")
 
     def memory(self, stage: int | None = None) -> Chart:
-        """What a GPU holds while the step goes on, by kind; needs ``pictures=True``.
+        """What a GPU holds while the step goes on, by kind.
 
-        Peaks of all stages are ``plot("memory")``, which results without pictures have too, of the
-        fullest stage.
+        Peaks of all stages are ``plot("memory")``; of a result without pictures, of the fullest
+        stage.
 
         Parameters
         ----------
@@ -194,7 +204,7 @@ class Plots:
         return Chart(chart.title, {**chart.specification, "params": params})
 
     def goodput(self) -> Chart:
-        """Goodput of the trials; needs ``pictures=True`` and ``run.until``."""
+        """Goodput of the trials; needs ``run.until``."""
         return self("goodput")
 
     def pareto(self) -> Chart:
@@ -210,7 +220,7 @@ class Plots:
         return self("breakdown")
 
     def held(self) -> Chart:
-        """Memory over the step, by stage; needs ``pictures=True``."""
+        """Memory over the step, by stage."""
         return self("held")
 
     def kinds(self) -> Chart:
@@ -222,11 +232,11 @@ class Plots:
         return self("links")
 
     def cables(self) -> Chart:
-        """Use of the cables between leaves and spines; needs ``pictures=True``."""
+        """Use of the cables between leaves and spines."""
         return self("cables")
 
     def loads(self) -> Chart:
-        """Load of the busiest links over the step; needs ``pictures=True``."""
+        """Load of the busiest links over the step."""
         return self("loads")
 
     def sensitivities(self) -> Chart:
@@ -254,7 +264,7 @@ class Plots:
         return self("interval")
 
     def storage(self) -> Chart:
-        """ETTR against the bandwidth of the storage; needs ``pictures=True``."""
+        """ETTR against the bandwidth of the storage."""
         return self("storage")
 
     def published(self) -> Chart:

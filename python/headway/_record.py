@@ -78,15 +78,17 @@ class Result(Record):
         All tables, as ``--full`` prints them; also ``str(result)``.
     """
 
-    __slots__ = ("json", "table")
+    __slots__ = ("_draw", "json", "table")
 
     json: str
     table: str
+    _draw: Callable[[], str] | None
 
-    def __init__(self, json_text: str, table: str) -> None:
+    def __init__(self, json_text: str, table: str, draw: Callable[[], str] | None = None) -> None:
         super().__init__(json.loads(json_text))
         object.__setattr__(self, "json", json_text)
         object.__setattr__(self, "table", table)
+        object.__setattr__(self, "_draw", draw)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.json, self.table)
@@ -119,7 +121,7 @@ class Result(Record):
         head = "".join(f"<th>{html.escape(key)}</th>" for key in columns)
         body = "".join(
             "<tr>"
-            + "".join(f"<td>{html.escape(str(row.get(key, '')))}</td>" for key in columns)
+            + "".join(f"<td>{html.escape(_shown(row.get(key)))}</td>" for key in columns)
             + "</tr>"
             for row in rows
         )
@@ -148,10 +150,29 @@ class Result(Record):
         if chart is not None:
             display(chart._repr_mimebundle_(), raw=True)
 
+    def _drawn_json(self) -> str:
+        """The JSON with ``pictures``: a run that was made without them is made again, once.
+
+        Raises
+        ------
+        ValueError
+            If the files of the scenario say something else now.
+        """
+        if self._draw is None:
+            return self.json
+        drawn = self._draw()
+        if json.loads(drawn)["scenario"]["digest"] != self["scenario"]["digest"]:
+            raise ValueError(
+                "the scenario's files have changed since this result, which was made without"
+                " pictures; run it again"
+            )
+        object.__setattr__(self, "_draw", lambda: drawn)
+        return drawn
+
     @property
     def plot(self) -> Plots:
         """Charts, as the page of the result has them."""
-        return Plots(self.json)
+        return Plots(self.json, self._drawn_json if self._draw else None)
 
     def to_pandas(self) -> pandas.DataFrame:
         """The result as a table: the list that was asked for (plans, rows, moments of a drill),
@@ -171,7 +192,7 @@ class Result(Record):
         return pandas.json_normalize(values)
 
     def report(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
-        """Writes the page that ``headway run --report`` writes.
+        """Writes the page that ``headway run --report`` writes, with its timelines.
 
         Parameters
         ----------
@@ -185,9 +206,9 @@ class Result(Record):
         FileExistsError
             If it is there and `force` is not set.
         """
-        library = Path(__file__).parent / "share" / "headway" / "charts.js"
+        library = Path(__file__).parent / "share" / "headway" / "charts.packed"
         charts = library.read_text(encoding="utf-8") if library.is_file() else ""
-        page = watched(lambda _: _core.page(self.json, "from Python", charts))
+        page = watched(lambda _: _core.page(self._drawn_json(), "from Python", charts))
         with open(path, "w" if force else "x", encoding="utf-8") as file:
             file.write(page)
 
@@ -200,7 +221,8 @@ class Result(Record):
         force: bool = False,
     ) -> None:
         """Writes a trace for ui.perfetto.dev: of a step with its memory and busiest links, of one
-        trial, or of a drill. Power and single ranks are in that of ``headway run --trace`` alone.
+        trial, or of a drill. Power and single ranks are in that of
+        ``headway.run(..., trace=path)``.
 
         Parameters
         ----------
@@ -218,11 +240,15 @@ class Result(Record):
         FileExistsError
             If it is there and `force` is not set.
         headway.Error
-            If the result has nothing to trace: ``run(..., pictures=True)`` has.
+            If the result has nothing to trace, as that of a plan.
         """
-        data = watched(lambda _: _core.trace(self.json, os.fspath(path), of_trial, steps))
+        data = watched(lambda _: _core.trace(self._drawn_json(), os.fspath(path), of_trial, steps))
         with open(path, "wb" if force else "xb") as file:
             file.write(data)
+
+
+def _shown(value: object) -> str:
+    return "" if value is None else str(value)
 
 
 def _frozen(value: Any) -> Any:

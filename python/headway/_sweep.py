@@ -7,9 +7,9 @@ from concurrent.futures import Executor, as_completed
 from typing import Any
 
 from headway import _core
-from headway._api import Axes, Changes, Source, _changes, _grid, _path_and_text, _roots
 from headway._progress import Listener, Progress, listener, watched
 from headway._record import Record, Result
+from headway._words import Axes, Changes, Source, _changes, _grid, _path_and_text, _roots
 
 # Path, text, roots, changes and figures: what the compiled functions make a sweep from.
 Request = tuple[str, str, list[str], list[str], list[str]]

@@ -3,72 +3,24 @@
 from __future__ import annotations
 
 import contextlib
-import os
-import subprocess
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from headway import _core
-from headway._api import Changes, PathLike, Source, _changes, _path_and_text, _roots
-from headway._program import program
 from headway._progress import Progress, listener, watched
 from headway._record import Result
-
-_OWN_FAULT = 1
-_USAGE = 2
-
-
-def _call(*words: object) -> str:
-    """What the program prints; it may say on the way that limits are missed (codes 3 to 5)."""
-    command = [str(program()), *(os.fspath(w) if isinstance(w, Path) else str(w) for w in words)]
-    with (
-        tempfile.TemporaryFile("w+", encoding="utf-8") as errors,
-        subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors, text=True
-        ) as process,
-    ):
-        assert process.stdout
-        try:
-            printed = process.stdout.read()
-            process.wait()
-        except BaseException:  # above all KeyboardInterrupt
-            process.kill()
-            raise
-        errors.seek(0)
-        said = errors.read()
-    if process.returncode == _OWN_FAULT:
-        raise RuntimeError(said)
-    if process.returncode == _USAGE or (process.returncode and not printed):
-        raise _core.Error(said)
-    return printed
-
-
-def _options(set: Changes | None = None, **values: object) -> list[str]:
-    """Options as words: True is a flag, a sequence is repeated, None and False are left out."""
-    words = [word for change in _changes(set) for word in ("--set", change)]
-    for name, value in values.items():
-        option = f"--{name}" if len(name) > 1 else f"-{name}"
-        if value is True:
-            words.append(option)
-        elif isinstance(value, (list, tuple)):
-            words += [word for each in value for word in (option, os.fspath(each))]
-        elif value is not None and value is not False:
-            words += [option, os.fspath(value) if isinstance(value, os.PathLike) else str(value)]
-    return words
-
-
-@contextlib.contextmanager
-def _file_of(scenario: Source) -> Iterator[str]:
-    """The name of a file that holds the scenario while the block runs."""
-    path, text = _path_and_text(scenario)
-    if not text:
-        yield path
-        return
-    with tempfile.TemporaryDirectory(prefix="headway-") as folder:
-        file = Path(folder) / "scenario.yaml"
-        file.write_text(text, encoding="utf-8")
-        yield str(file)
+from headway._words import (
+    Changes,
+    PathLike,
+    Source,
+    _call,
+    _changes,
+    _file_of,
+    _options,
+    _path_and_text,
+    _roots,
+)
 
 
 def _result(words: Sequence[object]) -> Result:
@@ -195,6 +147,8 @@ def collective(
     *,
     gpus: int | None = None,
     nodes: int | None = None,
+    node: str | None = None,
+    fabric: str | None = None,
     first: str | None = None,
     last: str | None = None,
     factor: float | None = None,
@@ -214,6 +168,8 @@ def collective(
         The first so many GPUs; 8 by default.
     nodes : int, optional
         Nodes, where `cluster` is a fabric or a node.
+    node, fabric : str, optional
+        The entry of the other kind.
     first, last : str, optional
         Smallest and largest message, as ``"8"`` and ``"16G"``.
     factor : float, optional
@@ -223,7 +179,8 @@ def collective(
     compare : path, optional
         Log of nccl-tests to lay beside.
     granularity : str, optional
-        ``"fluid"`` or ``"stepped"``.
+        ``"fluid"``, each message (``"stepped"``, ``"blocking"``, ``"stepped:tree"``) or each packet
+        (``"packet"``, ``"packet:dcqcn"``).
     set : mapping, optional
         As in `run`.
 
@@ -235,7 +192,7 @@ def collective(
     with _file_of(cluster) as file:
         values = {
             "b": first, "e": last, "f": factor, "d": type, "gpus": gpus, "nodes": nodes,
-            "compare": compare, "granularity": granularity,
+            "node": node, "fabric": fabric, "compare": compare, "granularity": granularity,
         }  # fmt: skip
         return _result(["collective", kind, "--cluster", file, *_options(set, **values)])
 
@@ -290,6 +247,9 @@ def topo(
     fabric: str | None = None,
     down: Sequence[str] = (),
     stress: str | None = None,
+    dot: PathLike | None = None,
+    graphml: PathLike | None = None,
+    force: bool = False,
     set: Changes | None = None,
 ) -> Result:
     """A fabric: tiers, oversubscription, bisection, diameter.
@@ -305,6 +265,10 @@ def topo(
         Switches that have failed, as ``"leaf:3"``.
     stress : str, optional
         A transport: its stress tests packet by packet, beside the fluid model.
+    dot, graphml : path, optional
+        Also the graph for Graphviz, as GraphML.
+    force : bool
+        Overwrite these files.
     set : mapping, optional
         As in `run`.
 
@@ -315,7 +279,11 @@ def topo(
     """
     with _file_of(cluster) as file:
         values = {"nodes": nodes, "node": node, "fabric": fabric, "down": list(down)}
-        return _result(["topo", file, *_options(set, **values, stress=stress)])
+        words = ["topo", file, *_options(set, **values, stress=stress)]
+        graphs = _options(dot=dot, graphml=graphml, force=force)
+        if graphs:
+            _call(*words, *graphs, "--quiet", "--format", "csv")
+        return _result(words)
 
 
 def validate(
@@ -432,6 +400,11 @@ def report(*results: Result, path: PathLike, force: bool = False) -> None:
         _call("report", *names, "--out", path, "--quiet", *_options(None, force=force))
 
 
+def faults() -> str:
+    """What `drill` can inject, with keys, units and defaults, and who may watch."""
+    return _call("drill", "--list")
+
+
 def explain(key: str) -> str:
     """What a key of a scenario, or a figure of a result, means."""
     return _call("explain", key)
@@ -444,7 +417,7 @@ def catalog(kind: str | None = None) -> Result:
     ----------
     kind : str, optional
         ``"gpus"``, ``"nodes"``, ``"models"``, ...: its entries with the figures that tell them
-        apart, as texts with their units; without one the names of all kinds.
+        apart, in SI units; without one the names of all kinds.
         ``"constants"``: the constants of the models.
 
     Returns
@@ -460,6 +433,17 @@ def catalog(kind: str | None = None) -> Result:
     if kind == "constants":
         return _result(["catalog", "constants"])
     return _result(["catalog", "list", *([kind] if kind else [])])
+
+
+def entry(kind: str, name: str) -> str:
+    """The file of one entry of the catalogue, with its sources: ``entry("gpus", "h100-sxm")``.
+
+    Raises
+    ------
+    headway.Error
+        If there is no such entry, with the text that the program prints.
+    """
+    return _call("catalog", "show", kind, name)
 
 
 def init(

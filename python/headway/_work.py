@@ -9,11 +9,11 @@ from types import TracebackType
 from typing import IO, Literal
 
 from headway import _core
-from headway._api import Axes, Changes, PathLike, Source, _grid
 from headway._program import program
 from headway._record import Result
 from headway._sweep import Sweep
-from headway._verbs import _call, _file_of, _options, _result
+from headway._verbs import _result
+from headway._words import Axes, Changes, PathLike, Source, _call, _file_of, _grid, _options
 
 
 def share(
@@ -67,7 +67,9 @@ def share(
         return _call(verb, file, *words)
 
 
-def worker(folder: PathLike, *, shard: str | None = None, threads: int = 0) -> None:
+def worker(
+    folder: PathLike, *, shard: str | None = None, threads: int = 0, fold: bool = True
+) -> None:
     """Does the shards of a folder that `share` made, and leaves alone those that are there.
 
     Parameters
@@ -75,8 +77,8 @@ def worker(folder: PathLike, *, shard: str | None = None, threads: int = 0) -> N
     folder : path
     shard : str, optional
         ``"7/64"``, from 1; without it all that are missing.
-    threads : int
-        0: all cores. No result depends on it.
+    threads, fold
+        As in `run`.
 
     Raises
     ------
@@ -84,7 +86,12 @@ def worker(folder: PathLike, *, shard: str | None = None, threads: int = 0) -> N
         If there is no such shard, or this machine's catalogue reads otherwise than the one that
         the work was cut with.
     """
-    _call("worker", folder, "--quiet", *_options(shard=shard, threads=threads or None))
+    _call(
+        "worker",
+        folder,
+        "--quiet",
+        *_options(shard=shard, threads=threads or None, fold=None if fold else "off"),
+    )
 
 
 def collect(folder: PathLike) -> Sweep:

@@ -7,7 +7,8 @@
 
 namespace headway::report {
 
-/// {"schema": schema, "version": ..., "rows": [{heading: cell, ...}]}; cells stay text.
+/// {"schema": schema, "version": ..., "rows": [{heading: cell, ...}]}. Cells of numeric columns are
+/// numbers, null where they are empty, and text where they are neither; of others they stay text.
 std::string table_json(const std::string& schema, const Table& table);
 
 }  // namespace headway::report

@@ -1,6 +1,5 @@
 // The contract of the command line: help, usage errors, streams and --out.
 #include <algorithm>
-#include <cmath>
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 #include <regex>
@@ -219,13 +218,13 @@ TEST_F(CommandLine, EveryConstantHasAValueAndASource) {
   for (const auto& row : rows) {
     EXPECT_NE(row["source"], "") << row;
     rooms.insert(row["entry"].get<std::string>());
-    fitted += row["standard_error"] != "" ? 1 : 0;
+    fitted += row["standard_error"].is_number() ? 1 : 0;
     // The A100 has no 8-bit matrix unit, so no file writes this share, and no data sheet stands for
     // it.
     if (row["entry"] == "gpus/a100-80gb-sxm" && row["field"] == "sustained.gemm_8bit") {
       EXPECT_EQ(row["source"], "default of the program");
     }
-    EXPECT_TRUE(std::isfinite(std::stod(row["value"].get<std::string>()))) << row;
+    EXPECT_TRUE(row["value"].is_number()) << row;
   }
   EXPECT_TRUE(rooms.count("models/gpu") == 1 && rooms.count("models/network") == 1);
   EXPECT_GT(fitted, 10);

@@ -192,9 +192,14 @@ TEST_F(Suggestions, AKindIsListedWithItsFigures) {
                                  [](const json& row) { return row["name"] == "h100-sxm"; });
   ASSERT_NE(h100, rows.end());
   EXPECT_EQ((*h100)["kind"], "gpus");
-  EXPECT_EQ((*h100)["bf16"], "989.4 TFLOP/s");
+  EXPECT_EQ((*h100)["bf16_flop_per_s"], 989.4e12) << "programs get numbers in SI units";
+  EXPECT_EQ((*h100)["memory_bytes"], 80LL << 30);
+  const auto a10 = std::find_if(rows.begin(), rows.end(),
+                                [](const json& row) { return row["name"] == "a10"; });
+  EXPECT_TRUE((*a10)["fp8_flop_per_s"].is_null()) << "it has no such unit";
   EXPECT_THAT(run("catalog list gpus --format csv").out,
-              testing::StartsWith("kind,name,file,architecture,bf16,"));
+              testing::StartsWith("kind,name,file,architecture,bf16_flop_per_s,"));
+  EXPECT_THAT(run("catalog list storage").out, testing::ContainsRegex("lustre +57.5 GB/s .* 5 PB"));
 }
 
 // What is spoken of and has no entry is refused with the reason, however it is named.

@@ -235,8 +235,29 @@ def test_a_result_of_python_is_traced(small, command, tmp_path):
         result.trace(tmp_path / "trial.json")
     headway.drill(small, "hang@node1").trace(tmp_path / "drill.pftrace")
     assert "what the job does" in read(tmp_path / "drill.pftrace")[0].values()
+    headway.run(small).trace(tmp_path / "plain.pftrace", steps=2)
+    assert (tmp_path / "plain.pftrace").read_bytes() == (tmp_path / "two.pftrace").read_bytes()
     with pytest.raises(headway.Error, match="no timeline to trace"):
-        headway.run(small).trace(tmp_path / "none.pftrace")
+        headway.plan(small, top=1).trace(tmp_path / "none.pftrace")
+
+
+def test_python_writes_the_files_that_the_program_writes(small, command, tmp_path):
+    options = {"trace_ranks": "0-1", "trace_steps": 2}
+    files = {"trace": "s.pftrace", "trace_run": "t.json", "power": "p.csv"}
+    paths = {name: tmp_path / file for name, file in files.items()}
+    result = headway.run(small, **paths, **options)
+    assert result.step.time_s == headway.run(small).step.time_s
+    words = [("--" + name.replace("_", "-"), tmp_path / f"own-{files[name]}") for name in files]
+    done = command(
+        *("run", small, "--trace-ranks", "0-1", "--trace-steps", "2"),
+        *(word for pair in words for word in pair),
+    )
+    assert done.returncode == 0, done.stderr
+    for name, file in files.items():
+        assert paths[name].read_bytes() == (tmp_path / f"own-{file}").read_bytes(), name
+    with pytest.raises(headway.Error, match="--force"):
+        headway.run(small, power=paths["power"])
+    headway.run(small, power=paths["power"], force=True)
 
 
 def test_ranks_have_a_line_a_stream(command, small, tmp_path):

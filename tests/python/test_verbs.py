@@ -85,7 +85,12 @@ def test_the_catalogue_is_that_of_the_program(command):
     own = printed(command, "catalog", "list", "gpus")
     assert wherever_it_lies(given(result)) == wherever_it_lies(own)
     gpus = result.to_pandas().set_index("name")
-    assert gpus.loc["h100-sxm", "bf16"] == "989.4 TFLOP/s"
+    assert gpus.loc["h100-sxm", "bf16_flop_per_s"] == 989.4e12
+    assert gpus.loc["h100-sxm", "memory_bytes"] == 80 * 2**30
+    own = command("catalog", "show", "gpus", "h100-sxm").stdout
+    assert headway.entry("gpus", "h100-sxm").split("\n", 1)[1] == own.split("\n", 1)[1]
+    storage = headway.catalog("storage").to_pandas().set_index("name")
+    assert storage.loc["lustre", "write_bandwidth_bytes_per_s"] == 57.5e9
     assert "<table" in result._repr_html_()
     assert "h100-sxm" in result._repr_mimebundle_()["text/html"]
     assert "<table" in headway.doctor()._repr_html_()
@@ -256,11 +261,38 @@ def test_charts_are_those_of_the_page(small):
         result.plot.memory(stage=7)
     stages = {row["stage"] for row in result.plot.timeline().specification["data"]["values"]}
     assert stages == {0, 1, 2, 3}
-    with pytest.raises(ValueError, match="pictures=True"):
-        headway.run(small).plot.timeline()
-    with pytest.raises(ValueError, match="pictures=True"):
-        headway.run(small).plot.memory()
     assert "GiB" in str(headway.run(small).plot("memory").specification["encoding"])
+
+
+def test_what_needs_pictures_is_drawn_on_demand(small, tmp_path):
+    """The same charts, pages and traces as those of a run with pictures, of the same scenario."""
+    file = tmp_path / "s.yaml"
+    file.write_text(Path(small).read_text())
+    told = []
+    long = {"run.until.steps": 100000000}
+    plain = headway.run(file, set=long, progress=lambda *words: told.append(words))
+    pictured = headway.run(file, set=long, pictures=True)
+    before = len(told)
+    plots = plain.plot
+    assert "timeline" not in plots and "timeline" in dir(plots)
+    for name in ("timeline", "held", "kinds", "goodput"):
+        assert plots(name).specification == pictured.plot(name).specification
+    assert set(plots) == set(pictured.plot)
+    plain.report(tmp_path / "plain.html")
+    pictured.report(tmp_path / "pictured.html")
+    pages = [(tmp_path / f"{name}.html").read_text() for name in ("plain", "pictured")]
+    taken = re.compile(r"timing.*?</table>", re.S)
+    assert taken.sub("", pages[0]) == taken.sub("", pages[1])
+    assert "pictures" not in plain, "the result is what it was"
+    assert len(told) == before, "nobody is told of a second prediction"
+    changed = headway.run(file)
+    file.write_text(Path(small).read_text().replace("micro_batch: 1", "micro_batch: 2"))
+    with pytest.raises(ValueError, match="files have changed since this result"):
+        changed.plot.timeline()
+    import pickle
+
+    with pytest.raises(ValueError, match="pictures=True"):  # only its figures travelled
+        pickle.loads(pickle.dumps(changed)).plot.timeline()
 
 
 def test_every_chart_has_a_method_and_completion_names_it(small):
@@ -290,8 +322,8 @@ def test_a_chart_that_is_not_there_says_why(small):
     with pytest.raises(ValueError, match="with explain=True"):
         step.plot.sensitivities()
     # By the name that was asked for, not the one that the chart has inside.
-    with pytest.raises(ValueError, match=r"no chart 'memory' over the step.* pictures=True"):
-        step.plot.memory()
+    with pytest.raises(ValueError, match=r"no chart 'memory' over the step.* a result of `plan`"):
+        headway.plan(small, top=1).plot.memory()
     with pytest.raises(ValueError, match="a chart of `drill`, this is a result of `run`"):
         step.plot.cascade()
     with pytest.raises(ValueError, match="there is no chart 'goodputs'"):

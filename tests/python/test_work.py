@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from clusters import ENGINE, with_a_killed_worker
 from headway import _core
-from headway._api import _roots
+from headway._words import _roots
 
 RUN: dict[str, Any] = {
     "headway": 1,

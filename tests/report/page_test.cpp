@@ -441,8 +441,8 @@ TEST(Page, LongListsOfTheScenarioAreCut) {
   EXPECT_THAT(page, HasSubstr("  - 6\n  # and so on\nend: 1\n"));
 }
 
-// As many spans as pictures may have, with times as long as they get, beside the library of 0.9 MB.
-TEST(Page, IsNeverLargerThanSomebodyMails) {
+// As many spans as pictures may have, with times as long as they get, beside the library of 0.4 MB.
+Json longest_result() {
   Json result = full_result();
   const auto fill = [](Json& row, std::initializer_list<const char*> keys, std::size_t spans,
                        const Json& value) {
@@ -515,7 +515,23 @@ TEST(Page, IsNeverLargerThanSomebodyMails) {
     saves["length_s"][i] = 812.3 - 0.1 * static_cast<double>(i % 991);
     saves["still_s"][i] = 12.3 + 0.1 * static_cast<double>(i % 83);
   }
-  EXPECT_LT(page_of(result, std::string(905000, 'x')).size(), 1500000U);
+  return result;
+}
+
+TEST(Page, IsNeverLargerThanSomebodyMails) {
+  EXPECT_LT(page_of(longest_result(), std::string(420'000, 'x')).size(), kLargestPage);
+}
+
+// The first results keep their pictures; the page says of how many it has none.
+TEST(Page, OfManyResultsIsNotLargerEither) {
+  const Json longest = longest_result();
+  const std::vector<PageResult> results(5, {{longest, "r.json"}, "headway run s.yaml"});
+  const std::string page = report_page(results, std::string(420'000, 'x'));
+  EXPECT_LT(page.size(), kLargestPage);
+  EXPECT_THAT(page, HasSubstr("id=\"result-0-timeline\""));
+  EXPECT_THAT(page, Not(HasSubstr("id=\"result-4-timeline\"")));
+  EXPECT_THAT(page, HasSubstr("of the 5 results have no timelines"));
+  EXPECT_THAT(report_page({results[0]}, ""), Not(HasSubstr("have no timelines")));
 }
 
 // A thousand published runs.
@@ -531,8 +547,8 @@ TEST(Page, IsSmallWithManyRowsToo) {
     row[key] = 1234.56789012345;
   }
   result["rows"] = Json(std::vector<Json>(1000, row));
-  const std::string page = page_of(result, std::string(905000, 'x'));
-  EXPECT_LT(page.size(), 1500000U);
+  const std::string page = page_of(result, std::string(420'000, 'x'));
+  EXPECT_LT(page.size(), kLargestPage);
   EXPECT_THAT(page, HasSubstr("600 more rows are in the result's file."));
 }
 

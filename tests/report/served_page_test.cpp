@@ -1,4 +1,4 @@
-#include "sim/report/page/served_page.h"
+#include "sim/report/served/served_page.h"
 
 #include <algorithm>
 #include <gmock/gmock.h>

@@ -11,7 +11,7 @@
 
 #include "sim/core/error.h"
 #include "sim/core/read_file.h"
-#include "sim/report/page/served_page.h"
+#include "sim/report/served/served_page.h"
 
 #include "apps/headway/options.h"
 #include "apps/headway/output.h"
@@ -121,7 +121,7 @@ Reply simulated(const Served& served,
 /// The files of the page, which hold nothing of the scenario.
 std::vector<Route> page_routes() {
   std::vector<Route> routes;
-  for (const auto& file : report::served_files(chart_library())) {
+  for (const auto& file : report::served_files(chart_library(ChartLibrary::script))) {
     routes.push_back({file.path, false, [type = file.type, text = file.text](const auto& /*body*/) {
                         return Reply{200, type, text};
                       }});

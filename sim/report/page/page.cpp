@@ -373,32 +373,65 @@ class Section {
   bool drawn_;
 };
 
+std::string warning(const std::string& text) { return element("p", text, {{"class", "warning"}}); }
+
+/// Takes their pictures from the last of several results, until the page is small enough.
+/// @param size      of the page as it is
+/// @param sections  of the results
+/// @return how many have none now that had some
+std::size_t without_pictures(const std::vector<PageResult>& results,
+                             std::size_t size,
+                             bool drawn,
+                             std::vector<std::string>& sections) {
+  std::size_t bare = 0;
+  for (std::size_t r = results.size(); r-- > 1 && size > kLargestPage;) {
+    Json json = results[r].result.json();
+    if (json.erase("pictures") == 0) {
+      continue;
+    }
+    const ReadResult rest(std::move(json), results[r].command);
+    size -= sections[r].size();
+    sections[r] = Section(rest, results[r].command, r, drawn).html();
+    size += sections[r].size();
+    ++bare;
+  }
+  return bare;
+}
+
 }  // namespace
 
 std::string report_page(const std::vector<PageResult>& results, const std::string& charts) {
-  std::string body;
   std::string title;
+  std::vector<std::string> sections;
+  std::size_t size = charts.size() + page_script().size() + page_style().size();
   for (std::size_t r = 0; r < results.size(); ++r) {
     const Section section(results[r].result, results[r].command, r, !charts.empty());
-    body += section.html();
+    sections.push_back(section.html());
+    size += sections.back().size();
     title += (title.empty() ? "" : "; ") + section.name();
   }
-  const std::string lacks =
-      charts.empty() ? element("p",
-                               "This installation has no chart library (see docs/report.md), so "
-                               "tables stand where charts would.",
-                               {{"class", "warning"}})
+  std::string lacks =
+      charts.empty() ? warning(
+                           "This installation has no chart library (see docs/report.md), so "
+                           "tables stand where charts would.")
                      : "";
-  const auto module = [](const std::string& text) {
-    return text.empty() ? "" : element("script", text, {{"type", "module"}});
-  };
+  const std::size_t bare = without_pictures(results, size, !charts.empty(), sections);
+  if (bare != 0) {
+    lacks += warning(fmt::format(
+        "{} of the {} results have no timelines and no memory over the step here, or the page "
+        "would be larger than {:.1f} MB; a page of fewer results has them.",
+        bare, results.size(), static_cast<double>(kLargestPage) / 1e6));
+  }
+  const std::string body = fmt::format("{}", fmt::join(sections, ""));
+  const std::string packed =
+      charts.empty() ? "" : element("script", charts, {{"type", "text/plain"}, {"id", "charts"}});
   return "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
          "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
          "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
          "script-src 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'; img-src data:\">\n" +
          element("title", escaped(title)) + element("style", std::string(page_style())) +
-         "</head><body>\n" + lacks + body + module(charts) + module(std::string(page_script())) +
-         "</body></html>\n";
+         "</head><body>\n" + lacks + body + packed +
+         element("script", std::string(page_script()), {{"type", "module"}}) + "</body></html>\n";
 }
 
 std::string report_section(const ReadResult& result,
