@@ -58,8 +58,11 @@ Document diagnose_document(const study::DiagnoseReport& report) {
                                ".");
   }
   if (report.next) {
+    const bool unlisted = report.suspects.front().best.cause == study::Cause::unlisted;
     document.closing.push_back(
-        fmt::format("To tell the first two apart: {}. It shows {} ({} standard deviations apart).",
+        fmt::format("To tell {}: {}. It shows {} ({} standard deviations apart).",
+                    unlisted ? "the nearest that are listed from each other and from what is not"
+                             : "the first two apart",
                     report.next->command, report.next->reads, number(report.next->deviations)));
   }
   for (const auto& line : report.left_out) {

@@ -43,6 +43,28 @@ std::string step_key(const Hypothesis& h) {
              : fmt::format("{}/{}/{}", core::to_word(h.cause), h.severity, h.variant);
 }
 
+/// How much lies between two severities of a cause where all between them are possible too: of
+/// shares that something keeps, which are as likely one as another, their difference; of waits and
+/// deviations, which may be of any size, their ratio. 0: kinds, with nothing between them.
+double width_between(Cause cause, double a, double b) {
+  switch (cause) {
+    case Cause::slow_node:
+    case Cause::half_rate_nic:
+    case Cause::power_cap:
+    case Cause::slow_storage:
+      return std::abs(a - b);
+    case Cause::data_starvation:
+    case Cause::jitter:
+      return std::abs(std::log(a / b));
+    default:
+      return 0;
+  }
+}
+
+/// Steps from one simulated severity to the next. Source: of the widest, a factor of two, each is
+/// 2 %, the noise of the surest figure of a log.
+constexpr int kStepsBetween = 32;
+
 /// A step, or why there is none.
 struct SimulatedStep {
   std::optional<training::ObservedStep> step;
@@ -190,19 +212,69 @@ class Diagnosis {
     trial.imagined = laboratory_.imagine(trial.hypothesis, *simulated.step);
     const Cause cause = trial.hypothesis.cause;
     const bool network = cause == Cause::half_rate_nic || cause == Cause::hashed_collisions;
-    std::vector<Residual> residuals;
     for (std::size_t i = 0; i < evidence_.observations.size(); ++i) {
       const Observation& observation = evidence_.observations[i];
       const bool same = observation.feature == Feature::bus_bandwidth && !network;
       trial.figures.push_back(
           same ? healthy_[i]
                : predicted(laboratory_, *trial.imagined, trial.hypothesis, observation));
-      residuals.push_back(residual(observation, trial.figures.back(), cause));
       if (count) {
         count(i + 1, evidence_.observations.size());
       }
     }
-    trial.log_likelihood = log_likelihood(residuals);
+    trial.log_likelihood = likelihood_of(trial.figures, cause);
+  }
+
+  /// @param figures  predicted, one an observation
+  [[nodiscard]] double likelihood_of(const std::vector<double>& figures, Cause cause) const {
+    std::vector<Residual> residuals;
+    for (std::size_t i = 0; i < figures.size(); ++i) {
+      residuals.push_back(residual(evidence_.observations[i], figures[i], cause));
+    }
+    return log_likelihood(residuals);
+  }
+
+  /// log of the mean of L over the severities and places of a cause. Between two severities that
+  /// are simulated all are possible, and their figures are taken to lie evenly between: of a grid
+  /// alone a cause that falls between its points would be as good as not listed.
+  [[nodiscard]] double log_mean_of(const std::vector<const Trial*>& trials) const {
+    std::map<std::string, std::vector<const Trial*>> places;
+    for (const Trial* trial : trials) {
+      places[trial->hypothesis.node].push_back(trial);
+    }
+    std::vector<double> logs, widths;
+    for (const auto& [node, severities] : places) {
+      for (std::size_t i = 0; i + 1 < severities.size(); ++i) {
+        add_between(*severities[i], *severities[i + 1], logs, widths);
+      }
+    }
+    if (logs.empty()) {
+      for (const Trial* trial : trials) {
+        logs.push_back(trial->log_likelihood);
+      }
+      widths.assign(logs.size(), 1);
+    }
+    return log_mean(logs, widths);
+  }
+
+  void add_between(const Trial& a,
+                   const Trial& b,
+                   std::vector<double>& logs,
+                   std::vector<double>& widths) const {
+    const Cause cause = a.hypothesis.cause;
+    const double width = width_between(cause, a.hypothesis.severity, b.hypothesis.severity);
+    if (width == 0) {
+      return;
+    }
+    std::vector<double> figures(a.figures.size());
+    for (int step = 0; step < kStepsBetween; ++step) {
+      const double share = (step + 0.5) / kStepsBetween;
+      for (std::size_t i = 0; i < figures.size(); ++i) {
+        figures[i] = std::lerp(a.figures[i], b.figures[i], share);
+      }
+      logs.push_back(likelihood_of(figures, cause));
+      widths.push_back(width);
+    }
   }
 
   [[nodiscard]] double scale_of(Feature feature) const {
@@ -236,16 +308,12 @@ class Diagnosis {
   }
 
   [[nodiscard]] Suspect suspect_of(const std::vector<const Trial*>& trials) const {
-    std::vector<double> logs;
-    for (const Trial* trial : trials) {
-      logs.push_back(trial->log_likelihood);
-    }
     const Trial& best = **std::max_element(
         trials.begin(), trials.end(),
         [](const Trial* a, const Trial* b) { return a->log_likelihood < b->log_likelihood; });
     Suspect suspect;
     suspect.best = best.hypothesis;
-    suspect.log_likelihood = log_mean(logs);
+    suspect.log_likelihood = log_mean_of(trials);
     suspect.step_s = best.imagined->mean_step.si();
     suspect.mending.step_share =
         std::max(0.0, 1 - laboratory_.healthy().mean_step / best.imagined->mean_step);

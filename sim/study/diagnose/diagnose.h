@@ -78,7 +78,8 @@ struct Suspect {
   }
 };
 
-/// The measurement that tells the two likeliest causes apart best.
+/// The measurement that tells the two likeliest of the listed causes apart best, or the likeliest
+/// from what is not listed.
 struct NextStep {
   Feature feature = Feature::step_time;
   std::string command, reads;
@@ -119,7 +120,7 @@ void DiagnoseReport::fields(V& v) const {
   v.part("compared", compared, "measured beside predicted, one a figure");
   v.part("suspects", suspects, "the likeliest first");
   v.part("next", next,
-         "what to measure next; null: nothing that is known tells the first two apart");
+         "what to measure next; null: nothing that is known tells the first two listed apart");
   v.part("slowest_gpu", place.empty() ? std::nullopt : std::optional(place),
          "the GPU of the lowest clock, of those that were watched");
   v.part("limit", diagnose_sentence(*this), "one sentence: what it comes to");
@@ -140,7 +141,7 @@ struct DiagnoseOptions {
 /// with r measured less predicted (logarithms of times and rates; of scatter not below zero, but
 /// where jitter is the cause: too little of it is no fault), own the error of one figure's
 /// prediction, and u_k the errors that predictions share: of the speed of kernels, and of the
-/// network. A cause has the mean of L over its hypotheses.
+/// network. A cause has the mean of L over its hypotheses, and over the severities between them.
 /// @throws core::Error if the scenario breaks a rule or a file cannot be read
 DiagnoseReport diagnose(const config::LoadedScenario& loaded,
                         const std::vector<LogFile>& files,

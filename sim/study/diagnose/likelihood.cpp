@@ -29,12 +29,19 @@ double log_likelihood(const std::vector<Residual>& residuals) {
 }
 
 double log_mean(const std::vector<double>& values) {
+  return log_mean(values, std::vector<double>(values.size(), 1));
+}
+
+double log_mean(const std::vector<double>& values, const std::vector<double>& weights) {
+  HEADWAY_CHECK(values.size() == weights.size(), "{} values, {} weights", values.size(),
+                weights.size());
   const double most = *std::max_element(values.begin(), values.end());
-  double sum = 0;
-  for (const double value : values) {
-    sum += std::exp(value - most);
+  double sum = 0, all = 0;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    sum += weights[i] * std::exp(values[i] - most);
+    all += weights[i];
   }
-  return most + std::log(sum / static_cast<double>(values.size()));
+  return most + std::log(sum / all);
 }
 
 }  // namespace headway::study

@@ -25,5 +25,8 @@ double log_likelihood(const std::vector<Residual>& residuals);
 
 /// log of the mean of exp(values); the values may be far from zero.
 double log_mean(const std::vector<double>& values);
+/// The same where each counts by its weight.
+/// @pre as many weights as values, none below zero and one above it
+double log_mean(const std::vector<double>& values, const std::vector<double>& weights);
 
 }  // namespace headway::study

@@ -55,22 +55,74 @@ Observation pair_of_nodes(const Laboratory& laboratory) {
   return pair;
 }
 
-std::string nodes_for_pairs(const Evidence& evidence, const Laboratory& laboratory) {
-  const int gpus = laboratory.checked().scenario().cluster.node.gpus;
-  if (evidence.nodes.size() >= 2) {
-    return fmt::format("--host {}:{},{}:{}", evidence.nodes[0], gpus, evidence.nodes[1], gpus);
-  }
-  return fmt::format("--host NODE_A:{},NODE_B:{}", gpus, gpus);
+bool crosses_nodes(const Observation& observation, int gpus_of_node) {
+  return observation.call && observation.call->gpus > gpus_of_node;
 }
 
-std::string command_for(Feature feature, const Evidence& evidence, const Laboratory& laboratory) {
-  const int gpus = laboratory.checked().scenario().cluster.node.gpus;
-  switch (feature) {
+/// A node that a suspect names beside another: one that no call has together with it, else one
+/// that no call of two has. None where all such pairs were measured.
+std::optional<std::vector<std::string>> pair_for(const std::string& suspect,
+                                                 const Evidence& evidence,
+                                                 int gpus_of_node) {
+  const auto together = [&](const std::string& other, std::size_t nodes) {
+    return std::any_of(evidence.observations.begin(), evidence.observations.end(),
+                       [&](const Observation& o) {
+                         const auto has = [&o](const std::string& node) {
+                           return std::find(o.nodes.begin(), o.nodes.end(), node) != o.nodes.end();
+                         };
+                         return crosses_nodes(o, gpus_of_node) && o.nodes.size() <= nodes &&
+                                has(suspect) && has(other);
+                       });
+  };
+  for (const std::size_t nodes : {evidence.nodes.size(), std::size_t{2}}) {
+    for (const std::string& other : evidence.nodes) {
+      if (other != suspect && !together(other, nodes)) {
+        return std::vector{suspect, other};
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+/// What may be measured next: every figure that no file shows, and a pair of nodes that none ran.
+std::vector<Observation> not_measured(const Laboratory& laboratory,
+                                      const Evidence& evidence,
+                                      const Hypothesis& likeliest) {
+  const auto& cluster = laboratory.checked().scenario().cluster;
+  std::vector<Observation> out;
+  for (const auto& [feature, word] : enum_words(Feature{})) {
+    const bool known = std::any_of(evidence.observations.begin(), evidence.observations.end(),
+                                   [f = feature](const auto& o) { return o.feature == f; });
+    if (!known) {
+      out.push_back(feature == Feature::bus_bandwidth ? pair_of_nodes(laboratory)
+                                                      : Observation{feature, ""});
+    } else if (feature == Feature::bus_bandwidth && cluster.nodes > 1 && !likeliest.node.empty()) {
+      if (auto pair = pair_for(likeliest.node, evidence, cluster.node.gpus)) {
+        out.push_back(pair_of_nodes(laboratory));
+        out.back().nodes = *pair;
+      }
+    }
+  }
+  return out;
+}
+
+/// All-reduce on the pair that is asked for, or on two nodes of those that files name.
+std::string command_for_pair(const Observation& pair, const Evidence& evidence, int gpus) {
+  std::vector<std::string> nodes = pair.nodes.empty() ? evidence.nodes : pair.nodes;
+  if (nodes.size() < 2) {
+    nodes = {"NODE_A", "NODE_B"};
+  }
+  return fmt::format("mpirun -np {} --host {}:{},{}:{} all_reduce_perf -b 1G -e 8G -f 2 -g 1{}",
+                     2 * gpus, nodes[0], gpus, nodes[1], gpus,
+                     pair.nodes.empty() ? ", on every pair of neighbours in turn" : "");
+}
+
+std::string command_for(const Observation& further,
+                        const Evidence& evidence,
+                        const Laboratory& laboratory) {
+  switch (further.feature) {
     case Feature::bus_bandwidth:
-      return fmt::format(
-          "mpirun -np {} {} all_reduce_perf -b 1G -e 8G -f 2 -g 1, on every pair of neighbours in "
-          "turn",
-          2 * gpus, nodes_for_pairs(evidence, laboratory));
+      return command_for_pair(further, evidence, laboratory.checked().scenario().cluster.node.gpus);
     case Feature::clock_ratio:
     case Feature::power:
       return "nvidia-smi dmon -s pc -d 5 -c 60 > NODE.txt on every node while the job runs";
@@ -124,47 +176,92 @@ bool shares_kernel_error(Feature feature) {
          feature == Feature::backward || feature == Feature::products;
 }
 
+namespace {
+
+/// The two likeliest causes that are listed, come true with all passes, and what tells them apart.
+class Rivals {
+ public:
+  Rivals(const Laboratory& laboratory,
+         const Evidence& evidence,
+         const std::array<Hypothesis, 2>& two,
+         bool unlisted_leads,
+         const core::Count& count)
+      : laboratory_(laboratory), evidence_(evidence), two_(two), unlisted_leads_(unlisted_leads) {
+    const Laboratory whole(laboratory.checked(), true, count);
+    for (std::size_t i = 0; i < two.size(); ++i) {
+      imagined_[i] = whole.imagine(two[i], network::in_parts(count));
+    }
+  }
+
+  [[nodiscard]] std::optional<NextStep> best() const {
+    NextStep best;
+    NextStep surest;  // of the first beside what is not listed
+    for (const Observation& further : not_measured(laboratory_, evidence_, two_[0])) {
+      const bool share =
+          further.feature == Feature::pauses || further.feature == Feature::regularity;
+      const double scale =
+          share || is_ratio(further.feature) ? 1 : laboratory_.healthy().step.time.si();
+      std::array<double, 2> figures{}, errors{};
+      for (std::size_t i = 0; i < 2; ++i) {
+        figures[i] = predicted(laboratory_, imagined_[i], two_[i], further);
+        errors[i] = own_error(further.feature, figures[i] / scale, two_[i].cause);
+      }
+      const double distance = is_ratio(further.feature) ? std::log(figures[0] / figures[1])
+                                                        : (figures[0] - figures[1]) / scale;
+      keep_larger(std::abs(distance) / std::hypot(errors[0], errors[1]), further, figures, best);
+      keep_larger(own_error(further.feature, 0, Cause::unlisted) / errors[0], further, figures,
+                  surest);
+    }
+    if (best.deviations >= 1) {
+      return best;
+    }
+    return unlisted_leads_ && surest.deviations >= 1 ? std::optional(surest) : std::nullopt;
+  }
+
+ private:
+  void keep_larger(double deviations,
+                   const Observation& further,
+                   const std::array<double, 2>& figures,
+                   NextStep& kept) const {
+    if (deviations <= kept.deviations) {
+      return;
+    }
+    const Feature feature = further.feature;
+    const bool pair = !further.nodes.empty();
+    kept = {feature, command_for(further, evidence_, laboratory_),
+            fmt::format("{}{}: {} if {}, {} if {}{}", in_words(feature),
+                        pair ? fmt::format(" of {}", fmt::join(further.nodes, " and ")) : "",
+                        shown(feature, figures[0]), two_[0].words, shown(feature, figures[1]),
+                        pair && two_[1].cause == Cause::none ? further.nodes[0] + " is sound"
+                                                             : two_[1].words,
+                        unlisted_leads_ ? ", any other if it is something that is not listed" : ""),
+            deviations};
+  }
+
+  const Laboratory& laboratory_;
+  const Evidence& evidence_;
+  std::array<Hypothesis, 2> two_;
+  bool unlisted_leads_;
+  std::array<Imagined, 2> imagined_;
+};
+
+}  // namespace
+
 std::optional<NextStep> next_step(const Laboratory& laboratory,
                                   const Evidence& evidence,
                                   const std::vector<Suspect>& suspects,
                                   const core::Count& count) {
-  std::vector<const Suspect*> two;
+  std::vector<Hypothesis> listed;
   for (const Suspect& suspect : suspects) {
-    if (suspect.best.cause != Cause::unlisted && two.size() < 2) {
-      two.push_back(&suspect);
+    if (suspect.best.cause != Cause::unlisted) {
+      listed.push_back(suspect.best);
     }
   }
-  if (two.size() < 2) {
+  if (listed.size() < 2) {
     return std::nullopt;
   }
-  const Laboratory whole(laboratory.checked(), true, count);
-  const Imagined first = whole.imagine(two[0]->best, network::in_parts(count));
-  const Imagined second = whole.imagine(two[1]->best, network::in_parts(count));
-  const double step = laboratory.healthy().step.time.si();
-  NextStep best;
-  for (const auto& [feature, word] : enum_words(Feature{})) {
-    const bool known = std::any_of(evidence.observations.begin(), evidence.observations.end(),
-                                   [f = feature](const auto& o) { return o.feature == f; });
-    const Observation pair =
-        feature == Feature::bus_bandwidth ? pair_of_nodes(laboratory) : Observation{feature, ""};
-    if (known) {
-      continue;
-    }
-    const double a = predicted(laboratory, first, two[0]->best, pair);
-    const double b = predicted(laboratory, second, two[1]->best, pair);
-    const bool share = feature == Feature::pauses || feature == Feature::regularity;
-    const double scale = share || is_ratio(feature) ? 1 : step;
-    const double distance = is_ratio(feature) ? std::log(a / b) : (a - b) / scale;
-    const double error = std::hypot(own_error(feature, a / scale, two[0]->best.cause),
-                                    own_error(feature, b / scale, two[1]->best.cause));
-    if (std::abs(distance) / error > best.deviations) {
-      best = {feature, command_for(feature, evidence, laboratory),
-              fmt::format("{}: {} if {}, {} if {}", in_words(feature), shown(feature, a),
-                          two[0]->best.words, shown(feature, b), two[1]->best.words),
-              std::abs(distance) / error};
-    }
-  }
-  return best.deviations >= 1 ? std::optional(best) : std::nullopt;
+  const bool unlisted_leads = suspects.front().best.cause == Cause::unlisted;
+  return Rivals(laboratory, evidence, {listed[0], listed[1]}, unlisted_leads, count).best();
 }
 
 std::vector<core::ModelConstant> diagnose_constants() {

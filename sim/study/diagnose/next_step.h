@@ -22,8 +22,10 @@ inline constexpr std::array kReachOfUnlisted{1.0, 2.0, 4.0, 8.0, 16.0};
 /// Whether it is as wrong as the speed of kernels is.
 bool shares_kernel_error(Feature feature);
 
-/// Of all features that no file shows, the one by which the two likeliest causes differ most; none
-/// where they differ by less than one standard deviation.
+/// Of all features that no file shows, and of a suspected node beside one that it was not measured
+/// with, the one by which the two likeliest causes that are listed differ most; none where they
+/// differ by less than one standard deviation. Where what is not listed is likelier than both, the
+/// figure that the first of them says more surely than what is not listed does is given then.
 /// @param count  told how much of what is simulated is done; may be empty
 std::optional<NextStep> next_step(const Laboratory& laboratory,
                                   const Evidence& evidence,
