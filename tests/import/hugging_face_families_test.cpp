@@ -346,12 +346,13 @@ std::vector<Published> hybrids() {
   };
 }
 
-/// Models that are written as single halves. Their cards: 120 B with 12 B active, 560 B.
+/// Models that are written as single halves. Their cards: 120 B with 12 B active, 560 B, 480 B.
 std::vector<Published> halves() {
   return {{nemotron_3(fmt::format(R"("num_hidden_layers": 88, "hybrid_override_pattern": "{}")",
                                   kSuperLetters)),
            120.67},
-          {kLongcat, 560.5}};
+          {kLongcat, 560.5},
+          {kArctic, 478.58}};
 }
 
 // Of keys that nobody reads those that may change the model are named, in the order of the

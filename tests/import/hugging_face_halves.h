@@ -25,4 +25,10 @@ inline constexpr const char* kLongcat =
       "q_lora_rank": 1536, "kv_lora_rank": 512, "qk_nope_head_dim": 128, "qk_rope_head_dim": 64,
       "v_head_dim": 128, "head_dim": 64, "attention_method": "MLA", "mla_scale_q_lora": true)";
 
+inline constexpr const char* kArctic =
+    R"("model_type": "arctic", "num_hidden_layers": 35, "hidden_size": 7168, "num_attention_heads": 56,
+      "num_key_value_heads": 8, "vocab_size": 32000, "intermediate_size": 4864, "num_local_experts": 128,
+      "num_experts_per_tok": 2, "moe_layer_frequency": 1, "parallel_attn_mlp_res": true, "use_residual": true,
+      "moe_token_dropping": true, "moe_eval_capacity_factor": 1)";
+
 }  // namespace headway::import

@@ -122,6 +122,35 @@ TEST(HuggingFaceHalves, OfLongcatAThirdOfTheExpertsDoNothing) {
               HasSubstr("experts without work of type 'constant' are not modelled"));
 }
 
+// The model card: 480 B in all, 17 B active; a dense model of 10 B and 128 experts of 3.66 B.
+TEST(HuggingFaceHalves, OfArcticADenseMlpIsBesideTheExperts) {
+  const ModelSpec model = newer_model(kArctic);
+  EXPECT_EQ(model.layers, 3 * 35);
+  EXPECT_EQ(model.ffn, 7168);
+  const double expert = 35 * 3.0 * 7168 * 4864;
+  // Queries and output 7168 x 7168 each, keys and values 7168 x 1024; the MLP three of 7168 x 7168.
+  const double dense = 35 * (2.0 * 7168 * 7168 + 2.0 * 7168 * 1024 + 3.0 * 7168 * 7168) +
+                       2.0 * 32000 * 7168 + (3 * 35 + 1) * 7168.0;
+  const double router = 35 * 7168.0 * 128;
+  const workload::ParameterCount count = workload::count_parameters(model);
+  EXPECT_DOUBLE_EQ(count.total(), dense + router + 128 * expert);
+  EXPECT_DOUBLE_EQ(count.active, dense + router + 2 * expert);
+  EXPECT_NEAR(expert / 1e9, 3.66, 0.005);
+  EXPECT_NEAR(dense / 1e9, 10, 0.1);
+  EXPECT_NEAR(count.total() / 1e9, 480, 2);
+  EXPECT_NEAR(count.active / 1e9, 17, 0.5);
+  const std::string keys = kArctic;
+  const auto with = [&keys](const std::string& from, const std::string& to) {
+    return newer_message(std::string(keys).replace(keys.find(from), from.size(), to));
+  };
+  EXPECT_THAT(import_hugging_face_config("{" + keys + "}", "config.json").remarks,
+              testing::ElementsAre(HasSubstr("read as three halves one after another")));
+  EXPECT_THAT(with("\"moe_layer_frequency\": 1", "\"moe_layer_frequency\": 2"),
+              HasSubstr("'moe_layer_frequency' must be 1"));
+  EXPECT_THAT(with("\"parallel_attn_mlp_res\": true", "\"parallel_attn_mlp_res\": false"),
+              HasSubstr("without a dense MLP beside their experts are not modelled"));
+}
+
 /// GLM-5.2 with other words about its indexers.
 std::string glm_5_2(const std::string& indexers) {
   return R"("model_type": "glm_moe_dsa", "num_hidden_layers": 78, "hidden_size": 6144, "num_attention_heads": 64,

@@ -135,8 +135,46 @@ void read_longcat(JsonObject& json, ModelSpec& model) {
       "predicted too long");
 }
 
+/// Each layer of the file has attention and then a dense MLP as wide as the model, each with a norm
+/// of its own, and beside both a mixture that starts from the layer's input. Sources: ArcticConfig
+/// and ArcticDecoderLayer of Snowflake-Labs/transformers; arctic.py of vllm-project/vllm.
+void read_arctic(JsonObject& json, ModelSpec& model) {
+  model.layer_pattern = {LayerContent::attention_only, LayerContent::mlp_only,
+                         LayerContent::experts_only};
+  read_shape(json, model);
+  const auto halves = static_cast<int>(model.layer_pattern.size());
+  if (model.layers > std::numeric_limits<int>::max() / halves) {
+    json.complain("num_hidden_layers",
+                  fmt::format("'num_hidden_layers' {} is too many", model.layers));
+  } else {
+    model.layers *= halves;
+  }
+  read_grouped_attention(json, model);
+  model.ffn = model.hidden;
+  read_experts(json, model, {"num_local_experts", "intermediate_size"});
+  if (json.whole_or("moe_layer_frequency", 2) != 1) {
+    json.complain("moe_layer_frequency",
+                  "'moe_layer_frequency' must be 1: experts in every so many layers cannot be "
+                  "described as halves");
+  }
+  const bool residual = json.flag_or("use_residual", false);
+  if (!json.flag_or("parallel_attn_mlp_res", residual)) {
+    json.complain("parallel_attn_mlp_res",
+                  "'parallel_attn_mlp_res' must be true: layers of this family without a dense MLP "
+                  "beside their experts are not modelled");
+  }
+  // Whether experts drop tokens is the run's: `moe.capacity_factor`.
+  json.pass_over({"moe_token_dropping", "moe_train_capacity_factor", "moe_eval_capacity_factor",
+                  "moe_min_capacity", "enable_expert_tensor_parallelism", "enc_index"});
+  json.remark(
+      "each layer is read as three halves one after another (attention, MLP, experts): that its "
+      "experts run beside the rest is not modelled, so a step is predicted too long; tokens are "
+      "not dropped unless 'moe.capacity_factor' says so");
+}
+
 constexpr std::array kHalfFamilies{Family{"nemotron_h", read_nemotron_h},
-                                   Family{"longcat_flash", read_longcat}};
+                                   Family{"longcat_flash", read_longcat},
+                                   Family{"arctic", read_arctic}};
 
 }  // namespace
 
