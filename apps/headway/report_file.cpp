@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The library has 0.9 MB; what is far larger is not it.
+/// The library has 0.4 to 0.9 MB; what is far larger is not it.
 constexpr std::size_t kLargestLibrary = std::size_t{16} << 20U;
 
 }  // namespace

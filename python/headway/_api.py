@@ -64,7 +64,7 @@ def run(
         Also ``explanation``: what the step is made of, with formulas, and its sensitivities.
     pictures : bool
         Also ``pictures``: the timeline of every stage and its memory as figures. Charts, pages and
-        traces of a result without them make them on demand.
+        traces of a result without them make them on demand, of fluid flows.
     network : str
         What times the traffic of the step: ``"fluid"`` flows, or each ``"packet"``, of the
         fabric's own transport or another (``"packet:dcqcn"``); then one step is simulated, not the
@@ -97,25 +97,33 @@ def run(
         If the scenario is wrong, with the text that the program prints.
     """
     changes = _changes(set, seed, trials)
-    request = (*_path_and_text(scenario), _roots(), changes, threads, fold)
+    path, text = _path_and_text(scenario)
+    roots = _roots()
+    here = Path.cwd()
 
-    def predicted(with_pictures: bool) -> tuple[str, str]:
-        shown = (explain, with_pictures, network)
-        return watched(lambda watch: _core.run(*request, *shown, watch), told)
+    def predicted(path: str, roots: list[str], pictures: bool) -> tuple[str, str]:
+        request = (path, text, roots, changes, threads, fold, explain, pictures, network)
+        return watched(lambda watch: _core.run(*request, watch), told)
+
+    def drawn() -> str:  # wherever the process is by then, and in silence
+        elsewhere = path if text else os.fspath(here / path)
+        return predicted(elsewhere, [os.fspath(here / root) for root in roots], True)[0]
 
     files = {
         "trace": trace, "trace-ranks": trace_ranks, "trace-steps": trace_steps,
         "trace-run": trace_run, "power": power,
     }  # fmt: skip
-    if any(files.values()):
+    if any(value is not None for value in files.values()):
         with _file_of(scenario) as file:
-            words = _options(set, seed=seed, trials=trials, **files, force=force)
+            how = {"threads": threads or None, "fold": None if fold else "off"}
+            packets = None if network == "fluid" else network
+            words = _options(set, seed=seed, trials=trials, network=packets, **how, **files)
+            words += _options(force=force)
             _call("run", file, *words, "--quiet", "--format", "csv")
     with listener(progress) as told:
-        json_text, table = predicted(pictures)
-    told = None  # what is drawn later is drawn in silence
-    drawn = pictures or network != "fluid"
-    return Result(json_text, table, None if drawn else lambda: predicted(True)[0])
+        json_text, table = predicted(path, roots, pictures)
+    told = None
+    return Result(json_text, table, None if pictures or network != "fluid" else drawn)
 
 
 def _save(folder: PathLike | None, files: Sequence[tuple[str, str]]) -> None:
@@ -375,13 +383,18 @@ def expect(
     """
     path, text = _path_and_text(scenario)
     request = (path, text, _roots(), _changes(set), nodes, _texts(against))
-    for form, out in (("nvcre", nvcre), ("cvs", cvs), ("cvs-rccl", cvs_rccl)):
-        if out is not None:
-            with _file_of(scenario) as file:
-                words = _options(set, nodes=nodes or None, out=out, force=force)
-                _call("expect", file, *words, "--quiet", "--format", form)
+    wanted = (("nvcre", nvcre), ("cvs", cvs), ("cvs-rccl", cvs_rccl))
+    outs = [(form, Path(out)) for form, out in wanted if out is not None]
+    there = [os.fspath(out) for _, out in outs if out.exists() and not force]
+    if there:
+        raise _core.Error(f"{', '.join(there)}: there already; force=True writes over them\n")
     with listener(progress) as told:
-        return Result(*watched(lambda watch: _core.expect(*request, watch), told))
+        result = Result(*watched(lambda watch: _core.expect(*request, watch), told))
+    for form, out in outs:
+        with _file_of(scenario) as file:
+            words = _options(set, nodes=nodes or None, out=out, force=force)
+            _call("expect", file, *words, "--quiet", "--format", form)
+    return result
 
 
 def diagnose(

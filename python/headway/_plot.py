@@ -47,7 +47,10 @@ VERBS = {
     ),
     "plan": ("plans", "front"),
     "drill": ("cascade", "lost", "remedies"),
-    "compare": ("sides", "step_parts", "run_parts", "cost_parts"),
+    "compare": (
+        "sides", "step_parts", "run_parts", "cost_parts", "step_layers", "run_layers",
+        "cost_layers",
+    ),
     "sweep": ("sweep",),
     "validate": ("validation",),
 }  # fmt: skip
@@ -95,6 +98,8 @@ def why_not(name: str, result: dict[str, Any]) -> str:
     if name in ("goodput", "interruptions") and not _fails(result):
         goodput = 100 * result["campaign"]["goodput"]["p50"]
         return f"nothing fails in this run: all trials are alike, with a goodput of {goodput:.4g} %"
+    if name in DRAWN and result.get("step", {}).get("packets") is not None:
+        return "one step of packets has no pictures; that of fluid flows has"
     if name in DRAWN and result.get("pictures") is None:
         return "headway.run draws it with pictures=True"
     if name == "cost":
@@ -107,8 +112,10 @@ def why_not(name: str, result: dict[str, Any]) -> str:
         return "headway.run works it out with explain=True"
     if name == "published":
         return "the scenario has no claim of published figures"
-    if name in ("sides", "step_parts", "run_parts", "cost_parts"):
-        return why_no_difference(name, result)
+    if name.endswith("_layers") and any(not layer["figures"] for layer in result["layers"]):
+        return "headway.compare works it out with layers=True"
+    if name in VERBS["compare"]:
+        return why_no_difference(name.replace("_layers", "_parts"), result)
     if name == "front":
         return "plans have no days and dollars: the scenario has no run.until, or no run.prices"
     return "the result has nothing to draw in it"
@@ -132,14 +139,20 @@ class Plots:
         self._json = json_text
         self._charts = {chart["id"]: chart for chart in json.loads(text)}
 
+    def _to_draw(self) -> set[str]:
+        """Charts that a second prediction would have, if the scenario has what they show."""
+        no_run = json.loads(self._json).get("campaign") is None
+        return (DRAWN - (OF_A_RUN if no_run else set())) if self._draw is not None else set()
+
     def __call__(self, name: str) -> Chart:
         return self._chart(name, repr(name))
 
     def _chart(self, name: str, asked: str) -> Chart:
         """The chart of a name; where there is none the error says what was asked for."""
-        if name in DRAWN and name not in self._charts and self._draw is not None:
-            draw, self._draw = self._draw, None
-            self._read(draw())
+        if name in self._to_draw() and self._draw is not None:
+            drawn = self._draw()
+            self._draw = None
+            self._read(drawn)
         if name in self._charts:
             return Chart(self._charts[name]["title"], self._charts[name]["specification"])
         known = ", ".join(self._charts) or "none"
@@ -155,7 +168,7 @@ class Plots:
         return len(self._charts)
 
     def __dir__(self) -> list[str]:
-        names = {*self._charts, *(DRAWN if self._draw else ())}
+        names = {*self._charts, *self._to_draw()}
         return sorted({*names, *(OTHER_NAMES[c] for c in names if c in OTHER_NAMES)})
 
     def main(self) -> Chart | None:
@@ -306,6 +319,18 @@ class Plots:
     def cost_parts(self) -> Chart:
         """Where the cost of two runs differs; both need ``run.until`` and ``run.prices``."""
         return self("cost_parts")
+
+    def step_layers(self) -> Chart:
+        """Which layer of the architecture makes two steps differ; needs ``layers=True``."""
+        return self("step_layers")
+
+    def run_layers(self) -> Chart:
+        """Which layer makes the days of two runs differ; needs ``layers=True``."""
+        return self("run_layers")
+
+    def cost_layers(self) -> Chart:
+        """Which layer makes the cost of two runs differ; needs ``layers=True``."""
+        return self("cost_layers")
 
     def sweep(self) -> Chart:
         """The figure of a sweep at its points."""

@@ -242,6 +242,13 @@ class Result(Record):
         headway.Error
             If the result has nothing to trace, as that of a plan.
         """
+        if not self["schema"].startswith(("headway.run/", "headway.drill/")) or (
+            self.get("step", {}).get("packets") is not None
+        ):
+            raise _core.Error(
+                "results of headway.run, of fluid flows, and of headway.drill can be"
+                " traced; this is none\n"
+            )
         data = watched(lambda _: _core.trace(self._drawn_json(), os.fspath(path), of_trial, steps))
         with open(path, "wb" if force else "xb") as file:
             file.write(data)

@@ -279,11 +279,11 @@ def topo(
     """
     with _file_of(cluster) as file:
         values = {"nodes": nodes, "node": node, "fabric": fabric, "down": list(down)}
-        words = ["topo", file, *_options(set, **values, stress=stress)]
-        graphs = _options(dot=dot, graphml=graphml, force=force)
-        if graphs:
+        words = ["topo", file, *_options(set, **values)]
+        if dot is not None or graphml is not None:
+            graphs = _options(dot=dot, graphml=graphml, force=force)
             _call(*words, *graphs, "--quiet", "--format", "csv")
-        return _result(words)
+        return _result([*words, *_options(stress=stress)])
 
 
 def validate(
@@ -395,7 +395,7 @@ def report(*results: Result, path: PathLike, force: bool = False) -> None:
         names = []
         for i, result in enumerate(results):
             name = Path(folder) / f"{i}.json"
-            name.write_text(result.json, encoding="utf-8")
+            name.write_text(result._drawn_json(), encoding="utf-8")
             names.append(name)
         _call("report", *names, "--out", path, "--quiet", *_options(None, force=force))
 

@@ -142,6 +142,16 @@ def _options(set: Changes | None = None, **values: object) -> list[str]:
     return words
 
 
+def _rooted(value: Any) -> Any:
+    """A scenario whose names of files are those of this folder, wherever it is read."""
+    if isinstance(value, Mapping):
+        return {key: _rooted(each) for key, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_rooted(each) for each in value]
+    names_a_file = isinstance(value, str) and Path(value).suffix and Path(value).is_file()
+    return os.path.abspath(value) if names_a_file else value
+
+
 @contextlib.contextmanager
 def _file_of(scenario: Source) -> Iterator[str]:
     """The name of a file that holds the scenario while the block runs."""
@@ -149,6 +159,7 @@ def _file_of(scenario: Source) -> Iterator[str]:
     if not text:
         yield path
         return
+    text = json.dumps(_rooted(json.loads(text)))
     with tempfile.TemporaryDirectory(prefix="headway-") as folder:
         file = Path(folder) / "scenario.yaml"
         file.write_text(text, encoding="utf-8")

@@ -209,14 +209,10 @@ CompareReport compare(const config::LoadedScenario& a,
                       const CompareOptions& options) {
   CompareReport report;
   report.version = HEADWAY_VERSION;
-  report.name_a = a.scenario.name;
-  report.name_b = b.scenario.name;
-  report.digest_a = scenario_digest(a);
-  report.seed_a = a.scenario.run.seed;
-  report.seed_b = b.scenario.run.seed;
+  report.label_a = label_of(a.scenario, scenario_digest(a));
+  report.label_b = label_of(b.scenario, scenario_digest(b));
   report.resolved_a = a.canonical_text;
   report.resolved_b = b.canonical_text;
-  report.digest_b = scenario_digest(b);
   Driver driver({.threads = options.threads,
                  .fold = options.fold,
                  .hash_draws = 0,
@@ -229,8 +225,8 @@ CompareReport compare(const config::LoadedScenario& a,
     attribute(a.scenario, b.scenario, options, driver, report);
   }
   report.step_simulations = driver.step_simulations();
-  warn(report.a, report.name_a, report);
-  warn(report.b, report.name_b, report);
+  warn(report.a, report.label_a.name, report);
+  warn(report.b, report.label_b.name, report);
   for (const auto* side : {&a, &b}) {
     for (const std::string& text : training::price_warnings(side->scenario)) {
       report.warnings.push_back(side->scenario.name + ": " + text);

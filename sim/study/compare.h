@@ -107,16 +107,13 @@ struct PartDifference {
 
 /// One of the two scenarios.
 struct ComparedSide {
-  std::string name, digest;
-  std::int64_t seed = 1;
+  ScenarioLabel label;
   Figures figures;
   std::string resolved;
 
   template <class V>
   void fields(V& v) const {
-    v.part("name", name, "of the scenario");
-    v.part("digest", digest, "over the resolved input, the calibration and the program version");
-    v.figure("seed", seed, "", "of its random draws", core::non_negative);
+    label.fields(v);
     v.part("figures", figures, "what is compared; B - A is the difference, B / A the ratio");
     v.part("assumptions", figures.assumptions, "what its step rests on and no file says");
     v.part("resolved", resolved, "the scenario as it was read, all defaults written out, in YAML");
@@ -137,8 +134,7 @@ struct LayerShares {
 
 struct CompareReport {
   std::string version;
-  std::string name_a, name_b, digest_a, digest_b;
-  std::int64_t seed_a = 1, seed_b = 1;
+  ScenarioLabel label_a, label_b;
   std::string resolved_a, resolved_b;  ///< as YAML
   Figures a, b;
   /// By part, the largest difference first; parts that neither has are left out. Empty where a side
@@ -161,8 +157,8 @@ struct CompareReport {
     v.on_request("verdict", std::optional(verdict()),
                  "what it comes to: on which of them a step takes longer; with `--layers` which "
                  "layer makes most of the difference");
-    v.part("a", ComparedSide{name_a, digest_a, seed_a, a, resolved_a}, "the first file");
-    v.part("b", ComparedSide{name_b, digest_b, seed_b, b, resolved_b}, "the second file");
+    v.part("a", ComparedSide{label_a, a, resolved_a}, "the first file");
+    v.part("b", ComparedSide{label_b, b, resolved_b}, "the second file");
     v.figure("step_parts_s", step_parts, "s",
              "where the step differs: `step.breakdown_s` of both, the largest difference first");
     v.figure(

@@ -16,7 +16,7 @@ DrillReport run_drill(const config::LoadedScenario& loaded,
   Driver driver({.hash_draws = 0, .progress = options.count});
   const training::StepResult& step = driver.step(checked);
   DrillReport report{HEADWAY_VERSION,
-                     {loaded.scenario.name, scenario_digest(loaded), loaded.scenario.run.seed},
+                     label_of(loaded.scenario, scenario_digest(loaded)),
                      drill::drill(checked, step, fault, options),
                      Status::ok,
                      {},

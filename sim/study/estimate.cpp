@@ -34,7 +34,7 @@ Estimate estimate(const config::LoadedScenario& loaded) {
   const auto analytic = tier.evaluate(checked);
   Estimate result;
   result.version = HEADWAY_VERSION;
-  result.scenario = {scenario.name, scenario_digest(loaded), scenario.run.seed};
+  result.scenario = label_of(scenario, scenario_digest(loaded));
   result.layout = {checked.gpus(), checked.data_parallel(), checked.micro_batches()};
   result.asked = asked_in_words(scenario, result.layout);
   result.model = model_size(checked);

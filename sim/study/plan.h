@@ -194,7 +194,7 @@ struct PlanReport {
         "verdict", verdict(),
         "what it comes to: the best plan, how far the second is behind it, and whether their "
         "intervals tell them apart; not there without a plan");
-    v.part("scenario", ScenarioLabel{scenario.name, digest, scenario.run.seed});
+    v.part("scenario", label_of(scenario, digest));
     v.part("objective", objective, "what makes one plan better than another");
     v.part("beside", beside,
            "further objectives: the Pareto front is of `objective` and these; empty: of time and "

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sim/campaign/campaign.h"
@@ -191,14 +192,23 @@ struct Timing {
 struct ScenarioLabel {
   std::string name, digest;
   std::int64_t seed = 0;
+  std::string calibration;
 
   template <class V>
   void fields(V& v) const {
     v.part("name", name, "as the file calls it");
     v.part("digest", digest, "over the resolved input, the calibration and the program version");
     v.figure("seed", seed, "", "of all draws", core::non_negative);
+    v.part("calibration", calibration,
+           "the profile of measurements, as it calls itself; `catalogue`: none, the catalogue's "
+           "figures stand");
   }
 };
+
+/// @param digest  of the resolved input, the calibration and the program version
+inline ScenarioLabel label_of(const training::Scenario& scenario, std::string digest) {
+  return {scenario.name, std::move(digest), scenario.run.seed, scenario.calibration.name};
+}
 
 struct RunReport {
   std::string version;
@@ -229,7 +239,7 @@ struct RunReport {
     v.part("version", version, "of the program");
     v.part("status", status, "also the exit code: 0, 3, 4, 5");
     v.part("reasons", reasons, "why the status is not ok");
-    v.part("scenario", ScenarioLabel{scenario.name, digest, scenario.run.seed},
+    v.part("scenario", label_of(scenario, digest),
            "What tells one prediction from another.");
     v.part("asked", asked, "model, cluster and layout in sentences");
     v.part("model", model, "What is trained.");

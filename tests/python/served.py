@@ -13,6 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+# What is no failure of the server has status 200, since browsers log all others.
+WRONG, REPLACED = "wrong", "replaced"
+
 
 @dataclass
 class Served:
@@ -50,10 +53,13 @@ class Served:
         finally:
             connection.close()
 
-    def ask(self, path: str, **question: Any) -> tuple[int, Any]:
-        """A question of the page, and the JSON of its answer."""
+    def ask(self, path: str, **question: Any) -> tuple[int | str, Any]:
+        """A question of the page: status, `WRONG` or `REPLACED`, and the JSON of its answer."""
         status, body, _ = self.request("/api/" + path, json.dumps(question).encode())
-        return status, json.loads(body)
+        answer = json.loads(body)
+        if status == 200 and "errors" in answer:
+            return REPLACED if answer.get("replaced") else WRONG, answer
+        return status, answer
 
 
 def hear_ctrl_c() -> None:

@@ -6,41 +6,32 @@ Where there is no browser or no chart library these tests are not there; the end
 from __future__ import annotations
 
 import re
-import subprocess
 from pathlib import Path
 
-from conftest import BROWSER, LIBRARY
+from browsing import CAN_BROWSE
+from conftest import LIBRARY
 
+if CAN_BROWSE:
+    from browsing import problems_of
 
-def drawn(page: Path, profile: Path, *options: str) -> tuple[str, str]:
-    """The body's element after the page's script, and what the browser said."""
-    assert BROWSER
-    done = subprocess.run(
-        [
-            BROWSER,
-            "--headless",
-            "--no-sandbox",
-            "--disable-gpu",
-            "--enable-logging=stderr",
-            f"--user-data-dir={profile}",
-            "--virtual-time-budget=10000",
-            *options,
-            "--dump-dom",
-            page.as_uri(),
-        ],
-        capture_output=True,
-        text=True,
-        timeout=180,
-        check=True,
-    )
-    body = re.search(r"<body[^>]*>", done.stdout)
-    assert body, done.stdout[:300]
-    return body.group(), done.stdout
+    def drawn(browser, page: Path, **options: object) -> tuple[str, str]:
+        """The body's element after the page's script, and all of the document."""
+        context = browser.new_context(**options)
+        tab = context.new_page()
+        problems = problems_of(tab)
+        asked: list[str] = []
+        tab.on("request", lambda request: asked.append(request.url))
+        tab.goto(page.as_uri())
+        tab.wait_for_selector("body[data-drawn]", timeout=60_000)
+        dom = tab.content()
+        context.close()
+        assert problems == []
+        assert [url for url in asked if not url.startswith(("file:", "data:", "blob:"))] == []
+        body = re.search(r"<body[^>]*>", dom)
+        assert body, dom[:300]
+        return body.group(), dom
 
-
-if BROWSER and LIBRARY.is_file():
-
-    def test_every_chart_is_drawn_without_a_problem(command, small, tmp_path):
+    def test_every_chart_is_drawn_without_a_problem(browser, command, small, tmp_path):
         page = tmp_path / "r.html"
         changes = (
             "cluster.nodes=8",
@@ -54,18 +45,31 @@ if BROWSER and LIBRARY.is_file():
         timelines = page.read_text().count('class="timeline"')
         assert charts >= 9
         assert timelines == 4, "of stages, of other replicas, of streams and of a trial"
-        for options in ([], ["--window-size=400,900"], ["--blink-settings=preferredColorScheme=0"]):
-            body, dom = drawn(page, tmp_path / "profile", *options)
+        narrow = {"viewport": {"width": 400, "height": 900}}
+        for options in ({}, narrow, {"color_scheme": "dark"}):
+            body, dom = drawn(browser, page, **options)
             assert f'data-drawn="{charts + timelines}"' in body, body
             assert 'data-problems=""' in body, body
             assert len(re.findall(r'<svg[^>]* class="marks"', dom)) == charts
             assert len(re.findall(r'data-spans="[1-9]', dom)) == timelines, "they have spans"
 
-    def test_a_name_that_is_html_does_nothing(command, small, tmp_path):
+    def test_a_browser_that_cannot_unpack_the_charts_says_so(browser, command, small, tmp_path):
+        page = tmp_path / "r.html"
+        assert command("run", small, "--report", page).returncode == 0
+        tab = browser.new_page()
+        tab.add_init_script("delete window.DecompressionStream")
+        tab.goto(page.as_uri())
+        tab.wait_for_selector("body[data-drawn]")
+        assert tab.locator("p.warning").first.inner_text().startswith("This browser cannot unpack")
+        assert tab.locator(".charts details:not([open])").count() == 0
+        assert tab.locator(".charts details[open] table").count() > 5
+        tab.close()
+
+    def test_a_name_that_is_html_does_nothing(browser, command, small, tmp_path):
         page = tmp_path / "r.html"
         name = "<img src=x onerror=document.body.dataset.evil=1></script><script>"
         assert command("run", small, "--set", f"name={name!r}", "--report", page).returncode == 0
-        body, _ = drawn(page, tmp_path / "profile")
+        body, _ = drawn(browser, page)
         assert "evil" not in body
         assert 'data-problems=""' in body
 

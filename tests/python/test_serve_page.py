@@ -29,7 +29,7 @@ if CAN_BROWSE:
         opened = Tab(browser, server.address)
         opened.page.wait_for_selector("body[data-simulated]")
         yield opened
-        opened.end(server, known="422")
+        opened.end(server)
 
     def test_figures_are_those_of_the_result_and_all_is_drawn(tab, server):
         _, answer = server.ask("simulate", verb="run")

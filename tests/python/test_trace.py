@@ -237,7 +237,7 @@ def test_a_result_of_python_is_traced(small, command, tmp_path):
     assert "what the job does" in read(tmp_path / "drill.pftrace")[0].values()
     headway.run(small).trace(tmp_path / "plain.pftrace", steps=2)
     assert (tmp_path / "plain.pftrace").read_bytes() == (tmp_path / "two.pftrace").read_bytes()
-    with pytest.raises(headway.Error, match="no timeline to trace"):
+    with pytest.raises(headway.Error, match="this is none"):
         headway.plan(small, top=1).trace(tmp_path / "none.pftrace")
 
 

@@ -42,7 +42,11 @@ def test_compare_and_drill_are_those_of_the_program(small, command, tmp_path):
     words = ("--layers", "--set", "run.trials=3")
     result = headway.compare(small, other, layers=True, set={"run.trials": 3})
     assert given(result) == printed(command, "compare", small, other, *words)
-    assert list(result.plot) == ["sides", "step_parts", "run_parts"]
+    assert list(result.plot) == ["sides", "step_parts", "run_parts", "step_layers", "run_layers"]
+    with pytest.raises(ValueError, match="'step_layers': headway.compare works it out with layers"):
+        headway.compare(small, other).plot.step_layers()
+    with pytest.raises(ValueError, match="'step_layers': it is the same in both"):
+        headway.compare(small, small, layers=True).plot.step_layers()
     before, after = (side.figures.step_time_s for side in (result.a, result.b))
     assert sum(part.share for part in result.step_parts_s) == pytest.approx(after / before - 1)
     rows = result.plot.step().specification["data"]["values"]
@@ -293,6 +297,45 @@ def test_what_needs_pictures_is_drawn_on_demand(small, tmp_path):
 
     with pytest.raises(ValueError, match="pictures=True"):  # only its figures travelled
         pickle.loads(pickle.dumps(changed)).plot.timeline()
+
+
+def test_what_is_drawn_later_is_of_the_same_files(small, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    result = headway.run(small.name)
+    plots = result.plot
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    hidden = tmp_path / "hidden.yaml"
+    small.rename(hidden)
+    with pytest.raises(headway.Error, match="no such file"):
+        plots.timeline()
+    hidden.rename(small)
+    assert plots.timeline().specification["data"]["values"], "a failure is not the last word"
+    # Nothing is predicted again for a chart that no prediction would have.
+    step = headway.run(small, set={"run.until": "null"})
+    assert "goodput" not in dir(step.plot)
+    headway.report(result, result, path="two.html")
+    assert Path("two.html").read_text().count('id="result-1-timeline"') == 1
+
+
+def test_files_of_a_scenario_made_in_python(small, tmp_path, monkeypatch):
+    """Names of files in it are those of the folder, for the program too."""
+    monkeypatch.chdir(tmp_path)
+    values = yaml.safe_load(small.read_text())
+    Path("fabric.yaml").write_text("name: Mine\nuse: rail-optimized-ndr\n")
+    values["cluster"]["fabric"] = {"use": "fabric.yaml"}
+    assert headway.run(values, power="p.csv").status == "ok"
+    assert Path("p.csv").read_text().startswith("time")
+    headway.expect(values, nvcre="e.json")
+    with pytest.raises(headway.Error, match=r"e\.json: there already"):
+        headway.expect(values, nvcre="e.json", cvs="c.json")
+    assert not Path("c.json").exists(), "nothing is half written"
+    with pytest.raises(headway.Error, match="--network packet"):
+        headway.run(small, network="packet", power="q.csv")
+    with pytest.raises(headway.Error, match="--trace-ranks adds ranks to the file of --trace"):
+        headway.run(small, trace_ranks="0-1")
+    with pytest.raises(ValueError, match="one step of packets has no pictures"):
+        headway.run(small, network="packet").plot.timeline()
 
 
 def test_every_chart_has_a_method_and_completion_names_it(small):

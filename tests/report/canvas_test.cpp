@@ -62,7 +62,7 @@ TEST(Canvas, RanksThatDoNotDoTheSameAreRowsOfTheirOwn) {
   const std::string html = canvases(result);
   EXPECT_THAT(html, HasSubstr("Ranks of the same stages that do not do the same"));
   EXPECT_THAT(html, HasSubstr(R"("label":"stage 0, 2 from rank 1,234")"));
-  EXPECT_THAT(html, HasSubstr("5 ranks of other classes are left out."));
+  EXPECT_THAT(html, HasSubstr("5 ranks of other classes are left out; headway run --trace "));
   EXPECT_THAT(html, Not(HasSubstr("All replicas do the same.")));
 }
 

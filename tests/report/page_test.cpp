@@ -338,6 +338,41 @@ TEST(Page, PartsOfAComparisonSayTheirDifferenceAndShare) {
   EXPECT_EQ(rows[1]["side"], "less on B");
 }
 
+TEST(Page, LayersOfAComparisonSayWhoMakesTheDifference) {
+  Json compare = specimen_result("headway.compare/1");
+  Json layer = compare["layers"][0];
+  Json& figures = layer["figures"];
+  for (auto& [key, figure] : figures.items()) {
+    figure["shapley"] = 0.0;
+  }
+  layer["layer"] = "fabric";
+  Json other = layer;
+  figures["step_time_s"] = figures.begin().value();
+  figures["step_time_s"]["shapley"] = -0.25;
+  other["layer"] = "storage";
+  compare["layers"] = {layer, other};
+  for (const auto& chart : charts_of({compare, "c.json"})) {
+    EXPECT_NE(chart.id, "run_layers") << "no layer changes the days";
+    if (chart.id == "step_layers") {
+      const Json& rows = chart.specification["data"]["values"];
+      ASSERT_EQ(rows.size(), 1U) << "storage makes no difference";
+      EXPECT_EQ(rows[0]["label"], "fabric: -0.250 s");
+      EXPECT_EQ(rows[0]["side"], "less on B");
+      return;
+    }
+  }
+  FAIL() << "no chart of layers";
+}
+
+// A result that was calibrated says by what.
+TEST(Page, TheProvenanceNamesTheCalibration) {
+  Json result = full_result();
+  result["scenario"]["calibration"] = "catalogue";
+  EXPECT_THAT(page_of(result), HasSubstr("seed 1, not calibrated"));
+  result["scenario"]["calibration"] = "H100 <mine>";
+  EXPECT_THAT(page_of(result), HasSubstr("seed 1, calibration: H100 &lt;mine&gt;"));
+}
+
 TEST(Page, RemediesOfADrillSayHow) {
   Json drill = specimen_result("headway.drill/1");
   drill["remedies"][0]["name"] = "saves twice as often";
@@ -531,6 +566,8 @@ TEST(Page, OfManyResultsIsNotLargerEither) {
   EXPECT_THAT(page, HasSubstr("id=\"result-0-timeline\""));
   EXPECT_THAT(page, Not(HasSubstr("id=\"result-4-timeline\"")));
   EXPECT_THAT(page, HasSubstr("of the 5 results have no timelines"));
+  EXPECT_THAT(page, HasSubstr("are left out here: see above."));
+  EXPECT_THAT(page, Not(HasSubstr("headway run --pictures</code>"))) << "they were made with it";
   EXPECT_THAT(report_page({results[0]}, ""), Not(HasSubstr("have no timelines")));
 }
 

@@ -27,7 +27,7 @@ TEST(RunJson, HasTheKeysOfTheContractInItsOrder) {
             (Names{"schema", "version", "status", "reasons", "scenario", "asked", "model", "step",
                    "memory", "campaign", "cost", "published", "limit", "remedies", "compared",
                    "stage_advice", "assumptions", "warnings", "timing"}));
-  EXPECT_EQ(keys(json["scenario"]), (Names{"name", "digest", "seed"}));
+  EXPECT_EQ(keys(json["scenario"]), (Names{"name", "digest", "seed", "calibration"}));
   EXPECT_EQ(keys(json["step"]),
             (Names{"time_s", "time_interval_s", "tokens_per_s", "tokens_per_s_per_gpu", "mfu",
                    "mfu_causal", "hfu", "model_tflops_per_gpu", "breakdown_s", "critical_path_s",

@@ -205,6 +205,18 @@ TEST(Diagnose, OfWhatIsUnlistedSaysWhatToMeasure) {
   EXPECT_NE(one.next->feature, Feature::bus_bandwidth);
 }
 
+// Two of three pairs are slow: beside a03, which may be slow too, a01 would be slow though it is
+// sound; a05 ran at full rate.
+TEST(Diagnose, ASuspectIsMeasuredBesideASoundNode) {
+  const auto loaded = config::load_scenario(
+      HEADWAY_SOURCE_DIR "/configs/scenarios/diagnose-llama-8b-64-h100.yaml", {});
+  const auto report = diagnose(loaded, {{"a.log", all_reduce_log("a01", "a02", 250)},
+                                        {"b.log", all_reduce_log("a03", "a04", 250)},
+                                        {"c.log", all_reduce_log("a05", "a06", 490)}});
+  ASSERT_TRUE(report.next.has_value());
+  EXPECT_THAT(report.next->command, HasSubstr(",a05:8"));
+}
+
 // A node that is slow by a thousandth cannot be told from none; but what is not listed moves what
 // steps wait for input by 25 % of a step where a prediction of none misses that by 1 %: 0.25 / 0.01
 // deviations.

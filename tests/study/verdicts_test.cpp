@@ -59,8 +59,8 @@ TEST(Verdicts, OfPlansNameTheBestAndHowSureItIs) {
 
 TEST(Verdicts, OfAComparisonSayWhoIsSlower) {
   CompareReport report;
-  report.name_a = "Old";
-  report.name_b = "New";
+  report.label_a.name = "Old";
+  report.label_b.name = "New";
   report.a.step_time = 4;
   EXPECT_EQ(report.verdict(), "A and B are the same architecture.");
   report.differing = {Layer::storage, Layer::rest};

@@ -29,7 +29,10 @@ using report::Json;
 
 constexpr int kDefaultPort = 8421;
 constexpr double kLargestPort = 65535;
-constexpr int kWrong = 422, kReplaced = 409, kBusy = 503, kLate = 504, kBroken = 500;
+/// Of a question that was answered, be it with what is wrong with it or that a newer one took its
+/// place: both happen while somebody types, and browsers log other codes as errors.
+constexpr int kAnswered = 200;
+constexpr int kBusy = 503, kLate = 504, kBroken = 500;
 /// The scenario of whoever names none.
 constexpr const char* kExample = "scenarios/small-llama-8b-64-h100.yaml";
 
@@ -63,6 +66,12 @@ Reply refused(int status, const std::string& why) {
   return {status, "application/json", Json{{"errors", Json::array({error})}}.dump()};
 }
 
+Reply replaced() {
+  Json answer = Json::parse(refused(kAnswered, "a newer question took its place").body);
+  answer["replaced"] = true;
+  return {kAnswered, "application/json", answer.dump()};
+}
+
 /// Answers a question; what is wrong with it is said at its field.
 template <class Answer>
 std::function<Reply(const std::string&)> asking(const Served& served, Answer answer) {
@@ -72,7 +81,7 @@ std::function<Reply(const std::string&)> asking(const Served& served, Answer ans
       question = read_question(body);
       return answer(question);
     } catch (const core::Error& error) {
-      return {kWrong, "application/json", errors_answer(served, question, error)};
+      return {kAnswered, "application/json", errors_answer(served, question, error)};
     } catch (const std::exception& error) {
       return refused(kBroken, fmt::format("internal error: {}", error.what()));
     }
@@ -105,9 +114,9 @@ Reply simulated(const Served& served,
   const Worked worked = workers.run(slot, question.dump());
   switch (worked.end) {
     case Worked::End::answered:
-      return {worked.code == 0 ? 200 : kWrong, "application/json", worked.text};
+      return {kAnswered, "application/json", worked.text};
     case Worked::End::replaced:
-      return refused(kReplaced, "a newer question took its place");
+      return replaced();
     case Worked::End::late:
       return refused(kLate, fmt::format("it took more than {} s (--limit)", given.limit));
     case Worked::End::busy:
@@ -123,7 +132,7 @@ std::vector<Route> page_routes() {
   std::vector<Route> routes;
   for (const auto& file : report::served_files(chart_library(ChartLibrary::script))) {
     routes.push_back({file.path, false, [type = file.type, text = file.text](const auto& /*body*/) {
-                        return Reply{200, type, text};
+                        return Reply{kAnswered, type, text};
                       }});
   }
   return routes;

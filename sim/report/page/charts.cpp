@@ -268,6 +268,25 @@ void add_parts(const Json& result,
   add(charts, id, title, two_sided(values, fmt::format("B - A [{}]", unit), 0, Json::object()));
 }
 
+/// What each layer of the architecture makes of the difference of one figure.
+void add_layers(const Json& result,
+                const char* id,
+                const char* figure,
+                const std::string& title,
+                const std::string& unit,
+                std::vector<Chart>& charts) {
+  Json values = Json::array();
+  for (const Json& layer : at(result, {"layers"})) {
+    constexpr double kRounding = 1e-9;  // Source: sums of doubles
+    const double part = number_at(layer, {"figures", figure, "shapley"}).value_or(0);
+    if (std::abs(part) > kRounding) {
+      values.push_back(row_of(text_at(layer, {"layer"}), part, part > 0,
+                              fmt::format("{}{} {}", part > 0 ? "+" : "", number(part), unit)));
+    }
+  }
+  add(charts, id, title, two_sided(values, fmt::format("B - A [{}]", unit), 0, Json::object()));
+}
+
 void add_compare(const Json& result, std::vector<Chart>& charts) {
   constexpr double kHour = 3600;  // Source: the hour
   add_sides(result, charts);
@@ -275,6 +294,12 @@ void add_compare(const Json& result, std::vector<Chart>& charts) {
   add_parts(result, "run_parts", "ledger_parts_gpu_s", "Where the GPU time of the run differs",
             1 / kHour, "GPU h", charts);
   add_parts(result, "cost_parts", "cost_parts_usd", "Where the cost differs", 1, "USD", charts);
+  add_layers(result, "step_layers", "step_time_s", "Which layer makes the step differ", "s",
+             charts);
+  add_layers(result, "run_layers", "wall_days", "Which layer makes the run differ", "days",
+             charts);
+  add_layers(result, "cost_layers", "total_usd", "Which layer makes the cost differ", "USD",
+             charts);
 }
 
 /// Every published run beside its prediction.

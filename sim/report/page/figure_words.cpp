@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <fmt/format.h>
 #include <utility>
 
@@ -84,7 +85,14 @@ double figure_factor(std::string_view schema, std::string_view path) {
 
 std::string figure_number(std::string_view schema, std::string_view path, const Json& value) {
   const double factor = figure_factor(schema, path);
-  return factor == 1 || !value.is_number() ? text_of(value) : number(factor * value.get<double>());
+  if (factor != 1 && value.is_number()) {
+    return number(factor * value.get<double>());
+  }
+  constexpr double kMany = 1e9;  // tokens of a run: 15.6 T
+  const std::string_view unit = unit_of(schema, path);
+  const bool counts = value.is_number() && (unit.empty() || unit == "tokens");
+  return counts && std::abs(value.get<double>()) >= kMany ? core::compact(value.get<double>())
+                                                          : text_of(value);
 }
 
 std::string figure_text(std::string_view schema, std::string_view path, const Json& value) {

@@ -50,16 +50,27 @@ class Section {
  public:
   /// @param command  that prints the result again; empty: not shown
   /// @param drawn    charts are; else their tables are seen at once
-  Section(const ReadResult& result, std::string command, std::size_t number, bool drawn = true)
+  /// @param bare     its pictures were taken from it
+  Section(const ReadResult& result,
+          std::string command,
+          std::size_t number,
+          bool drawn = true,
+          bool bare = false)
       : result_(result),
         command_(std::move(command)),
         id_(fmt::format("result-{}", number)),
-        drawn_(drawn) {}
+        drawn_(drawn),
+        bare_(bare) {}
 
   [[nodiscard]] std::string html() const {
     return element("section",
                    title() + tiles() + verdict() + pictures() + answer_table(result_.json()) +
-                       element("h2", "All figures") + tables() + scenarios(),
+                       element("h2", "All figures") +
+                       element("p",
+                               "Under the keys that the JSON, <code>assert</code> and Python have "
+                               "for them.",
+                               {{"class", "soft"}}) +
+                       tables() + scenarios(),
                    {{"id", id_}});
   }
 
@@ -107,12 +118,14 @@ class Section {
         {"event_digest", "events"}, {"result_digest", "result"}};
     if (at({"scenario"}).is_object()) {
       from += fmt::format(", scenario {}, seed {}", text({"scenario", "digest"}),
-                          text_of(at({"scenario", "seed"})));
+                          text_of(at({"scenario", "seed"}))) +
+              calibrated(text({"scenario", "calibration"}));
     }
     for (const char* side : {"a", "b"}) {
       if (const std::string digest = text({side, "digest"}); !digest.empty()) {
         from += fmt::format(", {} {}, seed {}", side[0] == 'a' ? "A" : "B", digest,
-                            text_of(at({side, "seed"})));
+                            text_of(at({side, "seed"}))) +
+                calibrated(text({side, "calibration"}));
       }
     }
     for (const auto& input : at({"inputs"})) {
@@ -133,6 +146,11 @@ class Section {
                           escaped(from) + "<br>" +
                               element("code", escaped(shown_command(command_))) + made_again(),
                           {{"class", "soft"}});
+  }
+
+  /// @param profile  as the scenario names it; `catalogue` where it has none
+  static std::string calibrated(const std::string& profile) {
+    return profile == "catalogue" ? ", not calibrated" : ", calibration: " + profile;
   }
 
   /// How to have the result again, where the command that made it is not known.
@@ -200,8 +218,10 @@ class Section {
     std::string html = canvases_of(result_, id_);
     if (html.empty() && at({"step", "breakdown_s"}).is_object()) {
       html = element("p",
-                     "The timeline of the pipeline and the memory of its stages are in results of "
-                     "<code>headway run --pictures</code>.",
+                     bare_ ? "The timeline of the pipeline, the memory of its stages and what else "
+                             "--pictures adds are left out here: see above."
+                           : "The timeline of the pipeline and the memory of its stages are in "
+                             "results of <code>headway run --pictures</code>.",
                      {{"class", "soft"}});
     }
     if (const std::string why = text({"pictures", "cables_why"}); !why.empty()) {
@@ -371,6 +391,7 @@ class Section {
   std::string command_;
   std::string id_;
   bool drawn_;
+  bool bare_;
 };
 
 std::string warning(const std::string& text) { return element("p", text, {{"class", "warning"}}); }
@@ -391,7 +412,7 @@ std::size_t without_pictures(const std::vector<PageResult>& results,
     }
     const ReadResult rest(std::move(json), results[r].command);
     size -= sections[r].size();
-    sections[r] = Section(rest, results[r].command, r, drawn).html();
+    sections[r] = Section(rest, results[r].command, r, drawn, true).html();
     size += sections[r].size();
     ++bare;
   }
@@ -418,8 +439,8 @@ std::string report_page(const std::vector<PageResult>& results, const std::strin
   const std::size_t bare = without_pictures(results, size, !charts.empty(), sections);
   if (bare != 0) {
     lacks += warning(fmt::format(
-        "{} of the {} results have no timelines and no memory over the step here, or the page "
-        "would be larger than {:.1f} MB; a page of fewer results has them.",
+        "{} of the {} results have no timelines here, and no charts of the step and the run as "
+        "they go on, or the page would be larger than {:.1f} MB; a page of fewer results has them.",
         bare, results.size(), static_cast<double>(kLargestPage) / 1e6));
   }
   const std::string body = fmt::format("{}", fmt::join(sections, ""));

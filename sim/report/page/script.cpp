@@ -20,9 +20,14 @@ async function unpackCharts() {
     const script = document.createElement('script');
     script.textContent = '(() => {"use strict";' + await new Response(stream).text() + '})();';  // its names are its own
     document.head.append(script);
+    script.remove();  // it has run
   } catch (error) {
     problems.push(String(error));
-    for (const table of document.querySelectorAll('.charts details')) table.open = true;  // a browser of before 2023
+    for (const table of document.querySelectorAll('.charts details')) table.open = true;
+    const told = document.createElement('p');
+    told.className = 'warning';
+    told.textContent = 'This browser cannot unpack the charts (those of 2023 and later can); tables stand for them.';
+    document.body.prepend(told);
   }
 }
 

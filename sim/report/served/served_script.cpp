@@ -27,9 +27,9 @@ async function ask(path, question) {
   const type = response.headers.get('Content-Type') || '';
   const answer = type.includes('json') ? await response.json()
     : type.includes('octet') ? await response.blob() : await response.text();
-  if (!response.ok) {
+  if (!response.ok || answer.errors) {
     const errors = answer.errors || [{field: '', message: answer.trim(), place: ''}];
-    throw Object.assign(new Error(errors[0].message), {errors, status: response.status});
+    throw Object.assign(new Error(errors[0].message), {errors, replaced: answer.replaced});
   }
   return answer;
 }
@@ -84,8 +84,8 @@ async function simulated(verb, words, more = {}) {
     say(`done in ${((performance.now() - begun) / 1000).toFixed(1)} s`);
     return answer;
   } catch (error) {
-    say(error.status === 409 ? 'stopped' : error.message);
-    if (error.status !== 409) showErrors(error.errors || []);
+    say(error.replaced ? 'stopped' : error.message);
+    if (!error.replaced) showErrors(error.errors || []);
     return null;
   } finally {
     clearInterval(clock);

@@ -200,7 +200,7 @@ namespace {
 
 /// What a slow card or storage keeps of its rate: half a width of lanes is as likely as a cable
 /// that falls back. What lies between is weighed too, as between those that are simulated
-/// (diagnose.cpp); these are near enough to one another for that. Source: steps of 10 to 50 %
+/// (diagnose.cpp); these are near enough to one another for that. Source: judged
 constexpr std::array kKeptOfALink = {0.9,  0.75, 0.6,  0.5,  0.42, 0.36, 0.3,
                                      0.25, 0.21, 0.18, 0.14, 0.1,  0.05};
 

@@ -391,7 +391,7 @@ DiagnoseReport diagnose(const config::LoadedScenario& loaded,
   Diagnosis diagnosis(checked, std::move(evidence), error, options);
   diagnosis.run();
   DiagnoseReport report;
-  report.scenario = {checked.scenario().name, scenario_digest(loaded), checked.scenario().run.seed};
+  report.scenario = label_of(checked.scenario(), scenario_digest(loaded));
   for (const LogFile& file : files) {
     report.files.push_back(file.name);
   }

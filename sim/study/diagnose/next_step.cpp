@@ -59,6 +59,24 @@ bool crosses_nodes(const Observation& observation, int gpus_of_node) {
   return observation.call && observation.call->gpus > gpus_of_node;
 }
 
+/// The nodes that files name, those first that were in the fastest calls: a call of two nodes that
+/// may both be slow tells little of either. Nodes of no call come last.
+std::vector<std::string> soundest_first(const Evidence& evidence, int gpus_of_node) {
+  const auto fastest = [&](const std::string& node) {
+    double rate = 0;
+    for (const Observation& o : evidence.observations) {
+      const bool has = std::find(o.nodes.begin(), o.nodes.end(), node) != o.nodes.end();
+      rate = has && crosses_nodes(o, gpus_of_node) ? std::max(rate, o.measured) : rate;
+    }
+    return rate;
+  };
+  std::vector<std::string> nodes = evidence.nodes;
+  std::stable_sort(nodes.begin(), nodes.end(), [&](const std::string& a, const std::string& b) {
+    return fastest(a) > fastest(b);
+  });
+  return nodes;
+}
+
 /// A node that a suspect names beside another: one that no call has together with it, else one
 /// that no call of two has. None where all such pairs were measured.
 std::optional<std::vector<std::string>> pair_for(const std::string& suspect,
@@ -75,7 +93,7 @@ std::optional<std::vector<std::string>> pair_for(const std::string& suspect,
                        });
   };
   for (const std::size_t nodes : {evidence.nodes.size(), std::size_t{2}}) {
-    for (const std::string& other : evidence.nodes) {
+    for (const std::string& other : soundest_first(evidence, gpus_of_node)) {
       if (other != suspect && !together(other, nodes)) {
         return std::vector{suspect, other};
       }
@@ -87,8 +105,9 @@ std::optional<std::vector<std::string>> pair_for(const std::string& suspect,
 /// What may be measured next: every figure that no file shows, and a pair of nodes that none ran.
 std::vector<Observation> not_measured(const Laboratory& laboratory,
                                       const Evidence& evidence,
-                                      const Hypothesis& likeliest) {
+                                      const std::array<Hypothesis, 2>& likeliest) {
   const auto& cluster = laboratory.checked().scenario().cluster;
+  const std::string& suspect = likeliest[likeliest[0].node.empty() ? 1 : 0].node;
   std::vector<Observation> out;
   for (const auto& [feature, word] : enum_words(Feature{})) {
     const bool known = std::any_of(evidence.observations.begin(), evidence.observations.end(),
@@ -96,8 +115,8 @@ std::vector<Observation> not_measured(const Laboratory& laboratory,
     if (!known) {
       out.push_back(feature == Feature::bus_bandwidth ? pair_of_nodes(laboratory)
                                                       : Observation{feature, ""});
-    } else if (feature == Feature::bus_bandwidth && cluster.nodes > 1 && !likeliest.node.empty()) {
-      if (auto pair = pair_for(likeliest.node, evidence, cluster.node.gpus)) {
+    } else if (feature == Feature::bus_bandwidth && cluster.nodes > 1 && !suspect.empty()) {
+      if (auto pair = pair_for(suspect, evidence, cluster.node.gpus)) {
         out.push_back(pair_of_nodes(laboratory));
         out.back().nodes = *pair;
       }
@@ -196,7 +215,7 @@ class Rivals {
   [[nodiscard]] std::optional<NextStep> best() const {
     NextStep best;
     NextStep surest;  // of the first beside what is not listed
-    for (const Observation& further : not_measured(laboratory_, evidence_, two_[0])) {
+    for (const Observation& further : not_measured(laboratory_, evidence_, two_)) {
       const bool share =
           further.feature == Feature::pauses || further.feature == Feature::regularity;
       const double scale =

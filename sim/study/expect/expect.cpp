@@ -300,7 +300,7 @@ ExpectReport expect(const config::LoadedScenario& loaded, const ExpectOptions& o
     validation::set_interval(scenario, options.known_errors, step);
   }
   ExpectReport report;
-  report.scenario = {scenario.name, scenario_digest(loaded), scenario.run.seed};
+  report.scenario = label_of(scenario, scenario_digest(loaded));
   report.micro_batch = scenario.parallelism.micro_batch;
   report.global_batch = scenario.training.global_batch;
   report.precision = core::to_word(scenario.training.precision);

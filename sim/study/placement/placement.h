@@ -93,7 +93,7 @@ void PlacementReport::fields(V& v) const {
   v.part("version", version, "of the program");
   v.part("status", status(), "also the exit code: 0, 3");
   v.part("reasons", reasons, "why the status is not ok");
-  v.part("scenario", ScenarioLabel{scenario.name, digest, scenario.run.seed});
+  v.part("scenario", label_of(scenario, digest));
   v.figure("fabric_nodes", occupancy ? occupancy->nodes : 1, "", "nodes of the whole fabric",
            core::at_least_one);
   v.figure("free", free, "", "nodes that are neither down nor of another job", core::non_negative);

@@ -241,7 +241,7 @@ ProfileReport compare_profiles(const config::LoadedScenario& loaded,
   }
   const training::ObservedRanks observed = training::observe_ranks(checked, ranks);
   ProfileReport report;
-  report.scenario = {loaded.scenario.name, scenario_digest(loaded), loaded.scenario.run.seed};
+  report.scenario = label_of(loaded.scenario, scenario_digest(loaded));
   GpuTime measured_mean, predicted_mean;
   for (std::size_t i = 0; i < all.size(); ++i) {
     ProfiledRank& rank = all[i].rank;

@@ -157,7 +157,7 @@ std::string both_steps(const CompareReport& report) {
   if (!std::isfinite(ratio)) {
     return "A or B has no step.";
   }
-  const std::string &a = report.name_a, &b = report.name_b;
+  const std::string &a = report.label_a.name, &b = report.label_b.name;
   if (ratio == 1) {
     return fmt::format("A step takes as long on A ({}) as on B ({}).", a, b);
   }
