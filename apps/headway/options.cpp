@@ -182,7 +182,13 @@ CLI::Validator whole_number(std::int64_t low, std::int64_t high) {
 }
 
 CLI::Validator file_name() {
-  return {[](const std::string& text) { return std::string(text.empty() ? core::kEmptyName : ""); },
+  return {[](const std::string& text) {
+            return std::string(text.empty() ? core::kEmptyName
+                               : text == "-"
+                                   ? "'-' is no name of a file here: results go to standard output "
+                                     "where no --out is given"
+                                   : "");
+          },
           ""};
 }
 

@@ -280,6 +280,18 @@ TEST_F(Init, WritesWhatItIsToldAndItPassesCheck) {
   }
 }
 
+// What it costs is one of the first questions; of a GPU that nobody has priced none is made up.
+TEST_F(Init, NamesThePricesOfItsGpu) {
+  EXPECT_EQ(run("init s.yaml --gpu a100 --gpus 64").code, 0);
+  EXPECT_THAT(read("s.yaml"), HasSubstr("prices: {use: a100-80gb-on-demand-"));
+  EXPECT_THAT(run("run s.yaml --trials 2").out, HasSubstr("\n  cost     "));
+  EXPECT_EQ(run("init t.yaml --gpu mi300x --gpus 64").code, 0);
+  EXPECT_THAT(read("t.yaml"), Not(HasSubstr("prices")));
+  const auto dash = run("init -");
+  EXPECT_EQ(dash.code, 2);
+  EXPECT_THAT(dash.err, HasSubstr("'-' is no name of a file here"));
+}
+
 TEST_F(Init, ReadsAModelOfHuggingFace) {
   write("config.json",
         R"({"model_type": "llama", "architectures": ["LlamaForCausalLM"], "hidden_size": 2048,

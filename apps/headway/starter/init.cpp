@@ -17,7 +17,9 @@ int run_init(int argc, char** argv) {
   describe(app, "init",
            "  headway init\n"
            "  headway init my-run.yaml --model hf:path/config.json --gpus 512 --gpu h100");
-  app.add_option("FILE", options.out, "File to write")->option_text("[scenario.yaml]");
+  app.add_option("FILE", options.out, "File to write")
+      ->check(file_name())
+      ->option_text("[scenario.yaml]");
   app.add_option("--model", choice.model, "Entry of the catalogue, or hf: and a config.json")
       ->check(utf8_text())
       ->option_text("MODEL [llama-3.1-8b]");

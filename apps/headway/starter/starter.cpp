@@ -63,6 +63,24 @@ config::CatalogueEntry entry_of(const std::string& kind, const std::string& word
   return alike.back();
 }
 
+namespace {
+
+/// The latest prices of a GPU on demand, by the name that they have for it: "A100 80 GB" is of
+/// "A100 80 GB SXM".
+std::string prices_of(const std::string& gpu) {
+  std::string latest;
+  for (const auto& entry : config::list_entries("prices", config_roots())) {
+    const std::string of = config::entry_values(entry.path, {"gpu"}, roots())[0];
+    const bool same = gpu.starts_with(of) && (gpu.size() == of.size() || gpu[of.size()] == ' ');
+    if (same && entry.name.find("-on-demand-") != std::string::npos) {
+      latest = std::max(latest, entry.name);  // they end with the month
+    }
+  }
+  return latest;
+}
+
+}  // namespace
+
 Server server_with(const std::string& gpu) {
   const auto wanted = entry_of("gpus", gpu);
   const auto spec = config::load_entry<gpu::GpuSpec>(wanted.path, roots()).spec;
@@ -74,7 +92,12 @@ Server server_with(const std::string& gpu) {
         config::entry_values(node.path, {"gpu.name", "gpus", "nic.bandwidth"}, roots());
     const bool first = !best || (node.name.starts_with("dgx-") && !best->entry.starts_with("dgx-"));
     if (values[0] == spec.name && first) {
-      best = Server{node.name, whole(values[1]), values[2], spec.name, narrow ? "fp16" : "bf16"};
+      best = Server{node.name,
+                    whole(values[1]),
+                    values[2],
+                    spec.name,
+                    narrow ? "fp16" : "bf16",
+                    prices_of(spec.name)};
     }
   }
   if (!best) {
@@ -251,6 +274,11 @@ std::string text_with(const StarterChoice& choice,
       model.spec.vision
           ? "\n  images: {per_sequence: 4, sizes: [{tokens: 1024}]}  # made up: of your data"
           : "";
+  const std::string prices =
+      server.prices.empty()
+          ? ""
+          : fmt::format("  prices: {{use: {}}}  # or your own: headway catalog list prices\n",
+                        server.prices);
   return fmt::format(
       R"(# A scenario for headway. `headway check FILE` finds mistakes, `headway run FILE` predicts,
 # `headway plan FILE` finds a faster layout. `headway catalog list` shows what `use:` can name,
@@ -284,12 +312,12 @@ run:  # leave out to predict one step only
   until: {{tokens: 1.0e12}}
   checkpoint: {{interval: auto, mode: async}}
   failures: {{use: llama-3-54-days}}
-  trials: 100
+{}  trials: 100
 )",
       config::quoted(core::visible(name)), gpus / server.gpus, server.entry, server.gpus,
       server.card, model.line, batch, server.precision, framework, images, layout.tensor,
       layout.pipeline, ends_of(layout), expert_of(layout, "\n  ", ":"), layout.sharding,
-      layout.recompute);
+      layout.recompute, prices);
 }
 
 }  // namespace
