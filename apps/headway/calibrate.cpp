@@ -294,13 +294,13 @@ int run_calibrate_anchor(int argc, char** argv) {
 }
 
 constexpr const char* kHelp =
-    "Turns measurements into calibration profiles; docs/calibration.md leads through it.\n"
+    "Turns measurements into calibration profiles (docs/calibration.md).\n"
     "Usage:\n"
-    "  headway calibrate import FORMAT FILE...    other programs' measurements as samples\n"
-    "  headway calibrate fit SAMPLES...           samples as a profile for `use:`\n"
-    "  headway calibrate compare PROFILE LOG      a profile against a log\n"
+    "  headway calibrate import FORMAT FILE...  others' measurements as samples\n"
+    "  headway calibrate fit SAMPLES...         samples as a profile for `use:`\n"
+    "  headway calibrate compare PROFILE LOG    a profile against a log\n"
     "  headway calibrate anchor SCENARIO --step TIME\n"
-    "                                             a profile rescaled by a measured step\n"
+    "                                           a profile rescaled by a measured step\n"
     "Measuring itself is done on the node by the program headway-calibrate.\n";
 
 struct Part {

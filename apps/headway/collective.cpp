@@ -1,6 +1,8 @@
 // headway collective: the table of nccl-tests for a machine that nobody has to own.
 #include <algorithm>
+#include <cstddef>
 #include <string>
+#include <utility>
 
 #include "sim/report/verbs/collective_report.h"
 #include "sim/study/nccl_tests_names.h"
@@ -81,15 +83,30 @@ study::CollectiveReport answer(const CollectiveArguments& given,
   return result;
 }
 
-std::string print(const study::CollectiveReport& result, const std::string& format) {
-  if (format == "json") {
-    return report::collective_json(result);
+/// The longest row of a text whose comments begin with #.
+std::size_t widest_row(const std::string& text) {
+  std::size_t widest = 0;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    widest = text[begin] == '#' ? widest : std::max(widest, end - begin);
+    begin = end + 1;
   }
-  if (format == "csv") {
-    return report::to_csv(report::collective_table(result));
+  return widest;
+}
+
+OutFile shown(const study::CollectiveReport& result, const CommonOptions& options) {
+  if (options.format == "json") {
+    return {options.out, report::collective_json(result)};
   }
-  return format == "md" ? report::to_markdown(report::collective_document(result))
-                        : report::nccl_tests_text(result);
+  if (options.format == "csv") {
+    return printed(report::collective_table(result), options);
+  }
+  // The rows of nccl-tests do not fold: a terminal without room for them gets a table that does.
+  std::string text = report::nccl_tests_text(result);
+  const std::size_t width = page_of(options).width;
+  const bool folds = options.format == "md" || (width > 0 && width < widest_row(text));
+  return folds ? printed(report::collective_document(result), options)
+               : OutFile{options.out, std::move(text)};
 }
 
 }  // namespace
@@ -143,7 +160,7 @@ int run_collective(int argc, char** argv) {
   }
   given.sizes_given = first->count() + last->count() > 0;
   check_out(options);
-  deliver(options, print(answer(given, load_options(options)), options.format));
+  deliver(options, shown(answer(given, load_options(options)), options));
   return 0;
 }
 

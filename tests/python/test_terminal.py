@@ -9,9 +9,14 @@ import termios
 
 
 def errors_on_a_terminal(program, columns: int, *arguments: object) -> str:
+    return on_a_terminal(columns, "stderr", program, *arguments)
+
+
+def on_a_terminal(columns: int, stream: str, *words: object) -> str:
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-    subprocess.run([program, *map(str, arguments)], stderr=theirs, check=False, timeout=300)
+    streams = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, stream: theirs}
+    running = subprocess.Popen([*map(str, words)], **streams)  # it may print more than waits there
     os.close(theirs)
     text = b""
     while True:
@@ -23,6 +28,7 @@ def errors_on_a_terminal(program, columns: int, *arguments: object) -> str:
             break
         text += part
     os.close(ours)
+    running.wait(timeout=300)
     return text.decode().replace("\r\n", "\n")
 
 
@@ -43,3 +49,19 @@ def test_lines_of_the_input_stay_whole(program, tmp_path, command):
     lines = [line for line in whole.splitlines() if "|" in line]
     assert lines
     assert all(line in shown.splitlines() for line in lines)
+
+
+def test_a_table_of_collectives_folds_where_rows_of_nccl_tests_have_no_room(program, command):
+    words = ("collective", "all_reduce", "--cluster", "dgx-h100", "--color", "never")
+    narrow = on_a_terminal(80, "stdout", program, *words)
+    assert max(map(len, narrow.splitlines())) <= 80
+    assert "busbw" in narrow and "out-of-place" not in narrow
+    wide = on_a_terminal(120, "stdout", program, *words)
+    assert wide == command(*words).stdout
+    assert "out-of-place" in wide
+
+
+def test_help_fits_a_terminal(program):
+    for verb in ("run", "plan", "calibrate", "calibrate fit", "collective", "sweep", "import"):
+        shown = on_a_terminal(80, "stdout", program, *verb.split(), "--help")
+        assert max(map(len, shown.splitlines())) <= 80, verb

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import json
 import re
+import sysconfig
 import urllib.error
 import urllib.request
 from pathlib import Path
@@ -202,6 +203,10 @@ def test_the_installation_and_the_shell_are_those_of_the_program(command):
     assert found["version"] == headway.__version__
     for shell in ("bash", "zsh", "fish", "man"):
         assert headway.completion(shell) == command("completion", shell).stdout
+    shared = Path(sysconfig.get_path("data")) / "share"
+    assert (shared / "man/man1/headway.1").read_text() == headway.completion("man")
+    installed = shared / "bash-completion/completions/headway"
+    assert installed.read_text() == headway.completion("bash")
 
 
 def test_every_verb_is_a_function(command):
