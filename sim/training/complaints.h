@@ -1,7 +1,9 @@
 // What `check` collects: violated rules, each with the place of the field it is about.
 #pragma once
 
+#include <algorithm>
 #include <fmt/format.h>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -21,6 +23,18 @@ class Complaints {
   void add(std::string_view path, fmt::format_string<Args...> text, Args&&... args) {
     list_.add(core::find_mark(marks_, placed(path)),
               fmt::format(text, std::forward<Args>(args)...));
+  }
+  /// Of a rule that several fields keep together: at the one that was changed where no file has a
+  /// line of it (--set), else at the first.
+  template <class... Args>
+  void add(std::initializer_list<std::string_view> paths,
+           fmt::format_string<Args...> text,
+           Args&&... args) {
+    const auto* changed = std::find_if(paths.begin(), paths.end(), [&](std::string_view path) {
+      const auto mark = marks_.find(placed(path));
+      return mark != marks_.end() && mark->second.line == 0;
+    });
+    add(changed == paths.end() ? *paths.begin() : *changed, text, std::forward<Args>(args)...);
   }
   void add(const workload::Violations& violations) {
     for (const auto& [path, text] : violations) {
