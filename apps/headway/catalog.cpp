@@ -128,7 +128,7 @@ std::optional<double> in_si(const std::string& text) {
 
 /// As people read it: rates of memory and storage in bytes, whatever is shortest ("8064 Gbps" is
 /// 1008 GB/s), and what storage holds in PB.
-std::string told(std::string_view key, std::string text) {
+std::string told(std::string_view key, const std::string& text) {
   const auto si = in_si(text);
   const bool of_bytes =
       key == "memory_bandwidth" || key == "write_bandwidth" || key == "read_bandwidth";
@@ -155,10 +155,10 @@ Table figures_table(const std::string& kind) {
   options.roots = config_roots();
   for (const auto& entry : config::list_entries(kind, options.roots)) {
     std::vector<std::string> row{entry.name};
-    auto values = config::entry_values(entry.path, keys, options);
+    const auto values = config::entry_values(entry.path, keys, options);
     for (std::size_t i = 0; i < values.size(); ++i) {
       const bool none = values[i].starts_with("0 ");  // a rate it does not have
-      row.push_back(none ? "-" : told(keys[i], std::move(values[i])));
+      row.push_back(none ? "-" : told(keys[i], values[i]));
     }
     table.rows.push_back(std::move(row));
   }
@@ -210,9 +210,10 @@ OutFile answer(const std::vector<std::string>& words, const CommonOptions& optio
   if (action == "list" && words.size() <= 2) {
     const bool placed = options.format == "json" || options.format == "csv";
     return print("headway.catalog/1",
-                 words.size() == 2 ? placed ? placed_figures_table(words[1]) : figures_table(words[1])
-                 : placed          ? entries_table()
-                                   : kinds_table(),
+                 words.size() == 2
+                     ? placed ? placed_figures_table(words[1]) : figures_table(words[1])
+                 : placed ? entries_table()
+                          : kinds_table(),
                  options);
   }
   if (action == "show" && words.size() == 3) {

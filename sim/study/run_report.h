@@ -239,8 +239,7 @@ struct RunReport {
     v.part("version", version, "of the program");
     v.part("status", status, "also the exit code: 0, 3, 4, 5");
     v.part("reasons", reasons, "why the status is not ok");
-    v.part("scenario", label_of(scenario, digest),
-           "What tells one prediction from another.");
+    v.part("scenario", label_of(scenario, digest), "What tells one prediction from another.");
     v.part("asked", asked, "model, cluster and layout in sentences");
     v.part("model", model, "What is trained.");
     v.part("step", step, "One step on a healthy cluster.");

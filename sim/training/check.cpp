@@ -173,12 +173,12 @@ int resolve_micro_batches(const Scenario& s, int data, Complaints& complaints) {
   const auto& p = s.parallelism;
   const Checked together = Checked(data) * p.micro_batch;
   if (!core::is_multiple(s.training.global_batch, together)) {
-    complaints.add({"training.global_batch", "parallelism.micro_batch", "parallelism.data",
-                    "cluster.nodes", "parallelism.tensor", "parallelism.context",
-                    "parallelism.pipeline"},
-                   "a global batch of {} sequences cannot be split into data {} x micro_batch {} = "
-                   "{}; use a multiple of {}",
-                   s.training.global_batch, data, p.micro_batch, together, together);
+    complaints.add(
+        {"training.global_batch", "parallelism.micro_batch", "parallelism.data", "cluster.nodes",
+         "parallelism.tensor", "parallelism.context", "parallelism.pipeline"},
+        "a global batch of {} sequences cannot be split into data {} x micro_batch {} = "
+        "{}; use a multiple of {}",
+        s.training.global_batch, data, p.micro_batch, together, together);
     return 0;
   }
   const auto micro_batches = static_cast<int>(s.training.global_batch / together.value());

@@ -194,8 +194,8 @@ TEST_F(Suggestions, AKindIsListedWithItsFigures) {
   EXPECT_EQ((*h100)["kind"], "gpus");
   EXPECT_EQ((*h100)["bf16_flop_per_s"], 989.4e12) << "programs get numbers in SI units";
   EXPECT_EQ((*h100)["memory_bytes"], 80LL << 30);
-  const auto a10 = std::find_if(rows.begin(), rows.end(),
-                                [](const json& row) { return row["name"] == "a10"; });
+  const auto a10 =
+      std::find_if(rows.begin(), rows.end(), [](const json& row) { return row["name"] == "a10"; });
   EXPECT_TRUE((*a10)["fp8_flop_per_s"].is_null()) << "it has no such unit";
   EXPECT_THAT(run("catalog list gpus --format csv").out,
               testing::StartsWith("kind,name,file,architecture,bf16_flop_per_s,"));

@@ -176,7 +176,8 @@ std::string text_answer(const Served& served, const report::Json& question) {
 }
 
 std::string report_answer(const report::Json& question) {
-  return report::report_page({{result_in(question), "from headway serve"}}, chart_library(ChartLibrary::packed));
+  return report::report_page({{result_in(question), "from headway serve"}},
+                             chart_library(ChartLibrary::packed));
 }
 
 std::string trace_answer(const report::Json& question) {

@@ -92,12 +92,8 @@ Server server_with(const std::string& gpu) {
         config::entry_values(node.path, {"gpu.name", "gpus", "nic.bandwidth"}, roots());
     const bool first = !best || (node.name.starts_with("dgx-") && !best->entry.starts_with("dgx-"));
     if (values[0] == spec.name && first) {
-      best = Server{node.name,
-                    whole(values[1]),
-                    values[2],
-                    spec.name,
-                    narrow ? "fp16" : "bf16",
-                    prices_of(spec.name)};
+      best = Server{node.name, whole(values[1]),         values[2],
+                    spec.name, narrow ? "fp16" : "bf16", prices_of(spec.name)};
     }
   }
   if (!best) {

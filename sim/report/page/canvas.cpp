@@ -175,7 +175,8 @@ std::string pipeline(const Json& result, const std::string& id) {
     std::string more = "Each row is a class of ranks that do the same, the largest first.";
     if (timeline["others_left_out"] > 0) {
       more += fmt::format(
-          " {} ranks of other classes are left out; headway run --trace --trace-ranks has any rank.",
+          " {} ranks of other classes are left out; headway run --trace --trace-ranks has any "
+          "rank.",
           text_of(timeline["others_left_out"]));
     }
     html += drawn_stages(timeline, std::move(others), id + "-others",

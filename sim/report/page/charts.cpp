@@ -296,8 +296,7 @@ void add_compare(const Json& result, std::vector<Chart>& charts) {
   add_parts(result, "cost_parts", "cost_parts_usd", "Where the cost differs", 1, "USD", charts);
   add_layers(result, "step_layers", "step_time_s", "Which layer makes the step differ", "s",
              charts);
-  add_layers(result, "run_layers", "wall_days", "Which layer makes the run differ", "days",
-             charts);
+  add_layers(result, "run_layers", "wall_days", "Which layer makes the run differ", "days", charts);
   add_layers(result, "cost_layers", "total_usd", "Which layer makes the cost differ", "USD",
              charts);
 }

@@ -431,11 +431,11 @@ std::string report_page(const std::vector<PageResult>& results, const std::strin
     size += sections.back().size();
     title += (title.empty() ? "" : "; ") + section.name();
   }
-  std::string lacks =
-      charts.empty() ? warning(
-                           "This installation has no chart library (see docs/report.md), so "
-                           "tables stand where charts would.")
-                     : "";
+  std::string lacks = charts.empty()
+                          ? warning(
+                                "This installation has no chart library (see docs/report.md), so "
+                                "tables stand where charts would.")
+                          : "";
   const std::size_t bare = without_pictures(results, size, !charts.empty(), sections);
   if (bare != 0) {
     lacks += warning(fmt::format(
