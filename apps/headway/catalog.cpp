@@ -138,50 +138,47 @@ std::string told(std::string_view key, const std::string& text) {
   return si && key == "capacity" ? fmt::format("{:g} PB", *si / 1e15) : text;
 }
 
-/// The entries of one kind with the figures that tell them apart.
-Table figures_table(const std::string& kind) {
+/// Who reads a table of figures.
+enum class TableReader { people, programs };
+
+/// What stands for the value of an entry: what it has not is empty for programs.
+std::string figure_cell(const Figure& figure, const std::string& text, TableReader reader) {
+  const bool none = text == "-" || text.starts_with("0 ");  // a rate it does not have
+  if (reader == TableReader::people) {
+    return none ? "-" : told(figure.key, text);
+  }
+  const auto si = in_si(text);
+  return none ? "" : si ? config::write_number(*si) : text;
+}
+
+/// The entries of one kind with the figures that tell them apart; for programs with kind and file,
+/// as the list of all kinds has them, and numbers in SI units under keys that say so.
+Table figures_table(const std::string& kind, TableReader reader) {
+  const bool people = reader == TableReader::people;
   const Figures& figures = figures_of(kind);
   Table table{fmt::format("Entries of '{}'; 'headway catalog show {} NAME' has all with sources",
                           kind, kind),
               {{"name", false}},
               {},
               false};
+  if (!people) {
+    table.columns = {{"kind", false}, {"name", false}, {"file", false}};
+  }
   std::vector<std::string_view> keys;
-  for (const auto& figure : figures) {
-    table.columns.push_back({figure.heading, false});
+  for (const Figure& figure : figures) {
+    table.columns.push_back({people ? figure.heading : figure.si_key, !people});
     keys.push_back(figure.key);
   }
   config::LoadOptions options;
   options.roots = config_roots();
   for (const auto& entry : config::list_entries(kind, options.roots)) {
     std::vector<std::string> row{entry.name};
+    if (!people) {
+      row = {kind, entry.name, entry.path.string()};
+    }
     const auto values = config::entry_values(entry.path, keys, options);
     for (std::size_t i = 0; i < values.size(); ++i) {
-      const bool none = values[i].starts_with("0 ");  // a rate it does not have
-      row.push_back(none ? "-" : told(keys[i], values[i]));
-    }
-    table.rows.push_back(std::move(row));
-  }
-  return table;
-}
-
-/// The same for programs: with kind and file, as the list of all kinds has them, and numbers in SI
-/// units under keys that say so; what an entry has not is empty.
-Table placed_figures_table(const std::string& kind) {
-  Table table{kind, {{"kind", false}, {"name", false}, {"file", false}}, {}, false};
-  std::vector<std::string_view> keys;
-  for (const auto& figure : figures_of(kind)) {
-    table.columns.push_back({figure.si_key});
-    keys.push_back(figure.key);
-  }
-  config::LoadOptions options;
-  options.roots = config_roots();
-  for (const auto& entry : config::list_entries(kind, options.roots)) {
-    std::vector<std::string> row{kind, entry.name, entry.path.string()};
-    for (const std::string& text : config::entry_values(entry.path, keys, options)) {
-      const auto si = in_si(text);
-      const bool none = text == "-" || text.starts_with("0 ");
-      row.push_back(none ? "" : si ? config::write_number(*si) : text);
+      row.push_back(figure_cell(figures[i], values[i], reader));
     }
     table.rows.push_back(std::move(row));
   }
@@ -211,7 +208,7 @@ OutFile answer(const std::vector<std::string>& words, const CommonOptions& optio
     const bool placed = options.format == "json" || options.format == "csv";
     return print("headway.catalog/1",
                  words.size() == 2
-                     ? placed ? placed_figures_table(words[1]) : figures_table(words[1])
+                     ? figures_table(words[1], placed ? TableReader::programs : TableReader::people)
                  : placed ? entries_table()
                           : kinds_table(),
                  options);

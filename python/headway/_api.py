@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from headway import _core
-from headway._progress import Progress, listener, watched
+from headway._progress import Listener, Progress, listener, watched
 from headway._record import Result
 from headway._words import (
     Axes,
@@ -101,13 +101,15 @@ def run(
     roots = _roots()
     here = Path.cwd()
 
-    def predicted(path: str, roots: list[str], pictures: bool) -> tuple[str, str]:
+    def predicted(
+        path: str, roots: list[str], pictures: bool, told: Listener | None
+    ) -> tuple[str, str]:
         request = (path, text, roots, changes, threads, fold, explain, pictures, network)
         return watched(lambda watch: _core.run(*request, watch), told)
 
     def drawn() -> str:  # wherever the process is by then, and in silence
         elsewhere = path if text else os.fspath(here / path)
-        return predicted(elsewhere, [os.fspath(here / root) for root in roots], True)[0]
+        return predicted(elsewhere, [os.fspath(here / root) for root in roots], True, None)[0]
 
     files = {
         "trace": trace, "trace-ranks": trace_ranks, "trace-steps": trace_steps,
@@ -121,8 +123,7 @@ def run(
             words += _options(force=force)
             _call("run", file, *words, "--quiet", "--format", "csv")
     with listener(progress) as told:
-        json_text, table = predicted(path, roots, pictures)
-    told = None
+        json_text, table = predicted(path, roots, pictures, told)
     return Result(json_text, table, None if pictures or network != "fluid" else drawn)
 
 
