@@ -185,8 +185,8 @@ CLI::Validator file_name() {
   return {[](const std::string& text) {
             return std::string(text.empty() ? core::kEmptyName
                                : text == "-"
-                                   ? "'-' is no name of a file here: results go to standard output "
-                                     "where no --out is given"
+                                   ? "'-' is not standard output here: without the option what "
+                                     "is printed goes there; of a file of that name write './-'"
                                    : "");
           },
           ""};

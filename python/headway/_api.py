@@ -23,6 +23,7 @@ from headway._words import (
     _grid,
     _options,
     _path_and_text,
+    _rooted,
     _roots,
 )
 
@@ -101,15 +102,17 @@ def run(
     roots = _roots()
     here = Path.cwd()
 
+    rooted = _changes(_rooted(set or {}), seed, trials)
+
     def predicted(
-        path: str, roots: list[str], pictures: bool, told: Listener | None
+        path: str, roots: list[str], changes: list[str], pictures: bool, told: Listener | None
     ) -> tuple[str, str]:
         request = (path, text, roots, changes, threads, fold, explain, pictures, network)
         return watched(lambda watch: _core.run(*request, watch), told)
 
     def drawn() -> str:  # wherever the process is by then, and in silence
-        elsewhere = path if text else os.fspath(here / path)
-        return predicted(elsewhere, [os.fspath(here / root) for root in roots], True, None)[0]
+        elsewhere = [os.fspath(here / root) for root in roots]
+        return predicted(os.fspath(here / path), elsewhere, rooted, True, None)[0]
 
     files = {
         "trace": trace, "trace-ranks": trace_ranks, "trace-steps": trace_steps,
@@ -123,7 +126,7 @@ def run(
             words += _options(force=force)
             _call("run", file, *words, "--quiet", "--format", "csv")
     with listener(progress) as told:
-        json_text, table = predicted(path, roots, pictures, told)
+        json_text, table = predicted(path, roots, changes, pictures, told)
     return Result(json_text, table, None if pictures or network != "fluid" else drawn)
 
 

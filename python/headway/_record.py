@@ -192,7 +192,8 @@ class Result(Record):
         return pandas.json_normalize(values)
 
     def report(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
-        """Writes the page that ``headway run --report`` writes, with its timelines.
+        """Writes the page that ``headway run --report`` writes, with its timelines: a run that was
+        made without ``pictures=True`` is predicted once more.
 
         Parameters
         ----------

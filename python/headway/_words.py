@@ -142,14 +142,16 @@ def _options(set: Changes | None = None, **values: object) -> list[str]:
     return words
 
 
-def _rooted(value: Any) -> Any:
-    """A scenario whose names of files are those of this folder, wherever it is read."""
+def _rooted(value: Any, key: str = "") -> Any:
+    """A scenario, or changes, whose files are those of this folder, wherever they are read."""
     if isinstance(value, Mapping):
-        return {key: _rooted(each) for key, each in value.items()}
+        return {name: _rooted(each, str(name)) for name, each in value.items()}
     if isinstance(value, (list, tuple)):
         return [_rooted(each) for each in value]
-    names_a_file = isinstance(value, str) and Path(value).suffix and Path(value).is_file()
-    return os.path.abspath(value) if names_a_file else value
+    # The keys that name files; without a suffix they name entries of the catalogue.
+    names_a_file = key.rpartition(".")[2] in ("use", "huggingface") and isinstance(value, str)
+    is_there = names_a_file and Path(value).suffix and Path(value).is_file()
+    return os.path.abspath(value) if is_there else value
 
 
 @contextlib.contextmanager

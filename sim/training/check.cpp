@@ -145,8 +145,8 @@ int resolve_data(const Scenario& s, std::int64_t gpus, Complaints& complaints) {
   }
   if (p.data.is_auto()) {
     if (!core::is_multiple(gpus, model_ranks)) {
-      complaints.add({"parallelism", "cluster.nodes", "cluster.node", "parallelism.tensor",
-                      "parallelism.context", "parallelism.pipeline"},
+      complaints.add({"parallelism", "cluster.nodes", "cluster.node", "cluster.node.gpus",
+                      "parallelism.tensor", "parallelism.context", "parallelism.pipeline"},
                      "tensor {} x context {} x pipeline {} = {} does not divide the cluster's {} "
                      "nodes x {} GPUs = {}",
                      p.tensor, p.context, p.pipeline, model_ranks, s.cluster.nodes,
@@ -157,8 +157,8 @@ int resolve_data(const Scenario& s, std::int64_t gpus, Complaints& complaints) {
   }
   const Checked ranks = model_ranks * *p.data.value;
   if (ranks != Checked(gpus)) {
-    complaints.add({"parallelism.data", "cluster.nodes", "cluster.node", "parallelism.tensor",
-                    "parallelism.context", "parallelism.pipeline"},
+    complaints.add({"parallelism.data", "cluster.nodes", "cluster.node", "cluster.node.gpus",
+                    "parallelism.tensor", "parallelism.context", "parallelism.pipeline"},
                    "tensor {} x context {} x pipeline {} x data {} = {} ranks, but the cluster has "
                    "{} nodes x {} GPUs = {}; "
                    "write 'data: auto' or change one of them",
@@ -173,12 +173,12 @@ int resolve_micro_batches(const Scenario& s, int data, Complaints& complaints) {
   const auto& p = s.parallelism;
   const Checked together = Checked(data) * p.micro_batch;
   if (!core::is_multiple(s.training.global_batch, together)) {
-    complaints.add(
-        {"training.global_batch", "parallelism.micro_batch", "parallelism.data", "cluster.nodes",
-         "parallelism.tensor", "parallelism.context", "parallelism.pipeline"},
-        "a global batch of {} sequences cannot be split into data {} x micro_batch {} = "
-        "{}; use a multiple of {}",
-        s.training.global_batch, data, p.micro_batch, together, together);
+    complaints.add({"training.global_batch", "parallelism.micro_batch", "parallelism.data",
+                    "cluster.nodes", "cluster.node", "cluster.node.gpus", "parallelism.tensor",
+                    "parallelism.context", "parallelism.pipeline"},
+                   "a global batch of {} sequences cannot be split into data {} x micro_batch {} = "
+                   "{}; use a multiple of {}",
+                   s.training.global_batch, data, p.micro_batch, together, together);
     return 0;
   }
   const auto micro_batches = static_cast<int>(s.training.global_batch / together.value());

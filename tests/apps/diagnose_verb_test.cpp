@@ -96,7 +96,8 @@ TEST_F(DiagnoseVerb, FindsRanksThatWaitForTheirData) {
   ASSERT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_THAT(outcome.out, HasSubstr("OUTSIDE"));
   EXPECT_THAT(outcome.out, testing::ContainsRegex("Suspects\n.*\n.*\n  data_starvation "));
-  EXPECT_THAT(outcome.out, HasSubstr("To tell the first two apart: "));
+  // The second is what is not listed: what is to be measured tells the first from the third.
+  EXPECT_THAT(outcome.out, HasSubstr("To tell the nearest that are listed from each other and "));
 }
 
 TEST_F(DiagnoseVerb, OfASoundJobNothingIsWrong) {

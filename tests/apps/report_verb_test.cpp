@@ -289,7 +289,7 @@ TEST_F(Init, NamesThePricesOfItsGpu) {
   EXPECT_THAT(read("t.yaml"), Not(HasSubstr("prices")));
   const auto dash = run("init -");
   EXPECT_EQ(dash.code, 2);
-  EXPECT_THAT(dash.err, HasSubstr("'-' is no name of a file here"));
+  EXPECT_THAT(dash.err, HasSubstr("'-' is not standard output here"));
 }
 
 TEST_F(Init, ReadsAModelOfHuggingFace) {

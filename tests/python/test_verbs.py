@@ -316,6 +316,16 @@ def test_what_is_drawn_later_is_of_the_same_files(small, tmp_path, monkeypatch):
         plots.timeline()
     hidden.rename(small)
     assert plots.timeline().specification["data"]["values"], "a failure is not the last word"
+    # Files that a scenario made in Python names, and those of changes, are those of the folder too.
+    (tmp_path / "fabric.yaml").write_text("name: Mine\nuse: rail-optimized-ndr\n")
+    monkeypatch.chdir(tmp_path)
+    values = yaml.safe_load(small.read_text())
+    changed = headway.run(values, set={"cluster.fabric.use": "fabric.yaml"})
+    values["cluster"]["fabric"] = {"use": "fabric.yaml"}
+    made = headway.run(values)
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    for each in (made, changed):
+        assert each.plot.timeline().specification["data"]["values"]
     # Nothing is predicted again for a chart that no prediction would have.
     step = headway.run(small, set={"run.until": "null"})
     assert "goodput" not in dir(step.plot)

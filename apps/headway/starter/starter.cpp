@@ -17,6 +17,7 @@
 #include "sim/gpu/spec.h"
 #include "sim/import/hugging_face/adapter_config.h"
 #include "sim/import/hugging_face/hugging_face.h"
+#include "sim/training/price_warning.h"
 #include "sim/training/step/step.h"
 
 #include "apps/headway/options.h"
@@ -65,18 +66,20 @@ config::CatalogueEntry entry_of(const std::string& kind, const std::string& word
 
 namespace {
 
-/// The latest prices of a GPU on demand, by the name that they have for it: "A100 80 GB" is of
-/// "A100 80 GB SXM".
-std::string prices_of(const std::string& gpu) {
-  std::string latest;
+/// The latest prices on demand of a GPU, and of which they say they are: of any H100, say.
+void add_prices(const gpu::GpuSpec& gpu, Server& server) {
+  constexpr std::size_t kMonth = 7;  // entries end with it: 2026-05
+  const auto month = [=](const std::string& entry) {
+    return entry.substr(entry.size() - std::min(kMonth, entry.size()));
+  };
   for (const auto& entry : config::list_entries("prices", config_roots())) {
     const std::string of = config::entry_values(entry.path, {"gpu"}, roots())[0];
-    const bool same = gpu.starts_with(of) && (gpu.size() == of.size() || gpu[of.size()] == ' ');
-    if (same && entry.name.find("-on-demand-") != std::string::npos) {
-      latest = std::max(latest, entry.name);  // they end with the month
+    if (training::is_named(gpu, of) && entry.name.find("-on-demand-") != std::string::npos &&
+        month(entry.name) > month(server.prices)) {
+      server.prices = entry.name;
+      server.priced = of;
     }
   }
-  return latest;
 }
 
 }  // namespace
@@ -92,8 +95,7 @@ Server server_with(const std::string& gpu) {
         config::entry_values(node.path, {"gpu.name", "gpus", "nic.bandwidth"}, roots());
     const bool first = !best || (node.name.starts_with("dgx-") && !best->entry.starts_with("dgx-"));
     if (values[0] == spec.name && first) {
-      best = Server{node.name, whole(values[1]),         values[2],
-                    spec.name, narrow ? "fp16" : "bf16", prices_of(spec.name)};
+      best = Server{node.name, whole(values[1]), values[2], spec.name, narrow ? "fp16" : "bf16"};
     }
   }
   if (!best) {
@@ -102,6 +104,7 @@ Server server_with(const std::string& gpu) {
         "scenario",
         wanted.name));
   }
+  add_prices(spec, *best);
   return *best;
 }
 
@@ -273,8 +276,9 @@ std::string text_with(const StarterChoice& choice,
   const std::string prices =
       server.prices.empty()
           ? ""
-          : fmt::format("  prices: {{use: {}}}  # or your own: headway catalog list prices\n",
-                        server.prices);
+          : fmt::format(
+                "  prices: {{use: {}}}  # of {} on demand; yours: headway catalog list prices\n",
+                server.prices, server.priced);
   return fmt::format(
       R"(# A scenario for headway. `headway check FILE` finds mistakes, `headway run FILE` predicts,
 # `headway plan FILE` finds a faster layout. `headway catalog list` shows what `use:` can name,

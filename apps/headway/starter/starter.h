@@ -15,7 +15,7 @@ struct Server {
   std::string card;                ///< bandwidth of each network card, as written
   std::string gpu;                 ///< name of its GPUs
   std::string precision = "bf16";  ///< fp16 where they have no bf16
-  std::string prices;              ///< entry of what they cost on demand; empty: there is none
+  std::string prices, priced;      ///< entry of what they cost on demand and of which; or empty
 };
 
 /// A node that has the GPU: the maker's own before others.

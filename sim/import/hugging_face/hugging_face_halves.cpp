@@ -95,6 +95,17 @@ void read_nemotron_h(JsonObject& json, ModelSpec& model) {
   read_half_predictions(json, model);
 }
 
+/// Each layer of the file is as many of ours as its pattern has halves.
+/// @param key  of the file that has its layers
+void set_halves(JsonObject& json, const char* key, int layers, ModelSpec& model) {
+  const auto halves = static_cast<int>(model.layer_pattern.size());
+  if (layers > std::numeric_limits<int>::max() / halves) {
+    json.complain(key, fmt::format("'{}' {} is too many", key, layers));
+  } else {
+    model.layers = layers * halves;
+  }
+}
+
 /// Each layer of the file has two of attention and two dense MLPs in a row, and beside them, from
 /// the first attention to the layer's end, a mixture whose null experts return a token as it is.
 /// Source: transformers, modular_longcat_flash.py; LongCat-Flash Technical Report (arXiv
@@ -104,12 +115,7 @@ void read_longcat(JsonObject& json, ModelSpec& model) {
   model.layer_pattern = {LayerContent::attention_only, LayerContent::experts_only,
                          LayerContent::mlp_only, LayerContent::attention_only,
                          LayerContent::mlp_only};
-  const auto halves = static_cast<int>(model.layer_pattern.size());
-  if (layers > std::numeric_limits<int>::max() / halves) {
-    json.complain("num_layers", fmt::format("'num_layers' {} is too many", layers));
-  } else {
-    model.layers = layers * halves;
-  }
+  set_halves(json, "num_layers", layers, model);
   read_widths(json, model);
   read_latent_attention(json, model);
   model.ffn = json.whole("ffn_hidden_size");
@@ -142,13 +148,7 @@ void read_arctic(JsonObject& json, ModelSpec& model) {
   model.layer_pattern = {LayerContent::attention_only, LayerContent::mlp_only,
                          LayerContent::experts_only};
   read_shape(json, model);
-  const auto halves = static_cast<int>(model.layer_pattern.size());
-  if (model.layers > std::numeric_limits<int>::max() / halves) {
-    json.complain("num_hidden_layers",
-                  fmt::format("'num_hidden_layers' {} is too many", model.layers));
-  } else {
-    model.layers *= halves;
-  }
+  set_halves(json, "num_hidden_layers", model.layers, model);
   read_grouped_attention(json, model);
   model.ffn = model.hidden;
   read_experts(json, model, {"num_local_experts", "intermediate_size"});

@@ -1,6 +1,9 @@
 #include "sim/report/measured/diagnose_report.h"
 
+#include <algorithm>
+#include <cstddef>
 #include <fmt/format.h>
+#include <iterator>
 
 #include "sim/report/result_json.h"
 
@@ -58,7 +61,11 @@ Document diagnose_document(const study::DiagnoseReport& report) {
                                ".");
   }
   if (report.next) {
-    const bool unlisted = report.suspects.front().best.cause == study::Cause::unlisted;
+    const auto first_two =
+        report.suspects.begin() + std::min<std::ptrdiff_t>(2, std::ssize(report.suspects));
+    const bool unlisted = std::any_of(
+        report.suspects.begin(), first_two,
+        [](const study::Suspect& suspect) { return suspect.best.cause == study::Cause::unlisted; });
     document.closing.push_back(
         fmt::format("To tell {}: {}. It shows {} ({} standard deviations apart).",
                     unlisted ? "the nearest that are listed from each other and from what is not"

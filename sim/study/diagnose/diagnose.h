@@ -83,14 +83,18 @@ struct Suspect {
 struct NextStep {
   Feature feature = Feature::step_time;
   std::string command, reads;
-  double deviations = 0;  ///< between what both predict, in standard deviations
+  /// Between what both predict, in standard deviations; where nothing tells them apart, how many of
+  /// the first one's what is not listed may move the figure.
+  double deviations = 0;
 
   template <class V>
   void fields(V& v) const {
     v.part("feature", feature, "what to measure");
     v.part("command", command, "how");
     v.part("reads", reads, "what it says in each case");
-    v.figure("deviations", deviations, "", "between the two predictions, in standard deviations",
+    v.figure("deviations", deviations, "",
+             "between the two predictions, in standard deviations; where those agree, how many of "
+             "the first one's what is not listed may move the figure",
              core::non_negative);
   }
 };
