@@ -102,7 +102,7 @@ def run(
     roots = _roots()
     here = Path.cwd()
 
-    rooted = _changes(_rooted(set or {}), seed, trials)
+    rooted = _changes({} if set is None else _rooted(set), seed, trials)
 
     def predicted(
         path: str, roots: list[str], changes: list[str], pictures: bool, told: Listener | None

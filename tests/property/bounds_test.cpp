@@ -235,8 +235,8 @@ TEST(Bounds, RunsOfPowersOfTwoEndInAResultAComplaintOrARefusal) {
 }
 
 TEST(Bounds, PlansOfPowersOfTwoEndInAResultAComplaintOrARefusal) {
-  // A plan takes a second, a run milliseconds.
-  const auto codes = draw_codes(2 * scale(), 1'000'000, plan_code);
+  // A plan takes seconds, a run milliseconds.
+  const auto codes = draw_codes(scale(), 1'000'001, plan_code);
   EXPECT_GT(codes.at(0), 2);
 }
 
