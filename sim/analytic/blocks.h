@@ -31,7 +31,7 @@ struct TimedOperation {
   bool world = false;  ///< all ranks of the job meet here
   int ticket = -1;
   int channel = 0;
-  std::vector<int> waits, await;
+  workload::FewNumbers waits, await;
 };
 
 /// The operations of a block in order.

@@ -46,9 +46,19 @@ int positions(ScheduleKind schedule, int stages, int chunks) {
   return schedule == ScheduleKind::dual_pipe ? stages : stages * chunks;
 }
 
-/// Layers of each stage, or nothing if they do not divide; an encoder's own stage has none.
-std::optional<std::vector<int>> stage_layers(const ModelSpec& model,
-                                             const ParallelismSpec& parallelism) {
+/// Layers of each stage; an encoder's own stage has none.
+struct StageSizes {
+  int stages = 0;
+  int ahead = 0;  ///< stages of an encoder
+  int first = 0, each = 0, last = 0;
+
+  [[nodiscard]] int of(int stage) const {
+    return stage < ahead ? 0 : stage == ahead ? first : stage == stages - 1 ? last : each;
+  }
+};
+
+/// Nothing if the layers do not divide.
+std::optional<StageSizes> stage_layers(const ModelSpec& model, const ParallelismSpec& parallelism) {
   const int ahead = encoder_stages(model);
   const int p = parallelism.pipeline - ahead;
   const int first = p > 1 ? parallelism.first_stage_layers : 0;
@@ -60,15 +70,9 @@ std::optional<std::vector<int>> stage_layers(const ModelSpec& model,
       (rest_stages > 0 && rest % rest_stages != 0)) {
     return std::nullopt;
   }
-  std::vector<int> layers(static_cast<std::size_t>(p), rest_stages > 0 ? rest / rest_stages : 0);
-  if (first > 0) {
-    layers.front() = first;
-  }
-  if (last > 0) {
-    layers.back() = last;
-  }
-  layers.insert(layers.begin(), static_cast<std::size_t>(ahead), 0);
-  return layers;
+  const int each = rest_stages > 0 ? rest / rest_stages : 0;
+  return StageSizes{parallelism.pipeline, ahead, first > 0 ? first : each, each,
+                    last > 0 ? last : each};
 }
 
 /// Why the list of chunk sizes does not fit; empty if it does.
@@ -121,11 +125,12 @@ std::vector<int> layers_in_order(const ModelSpec& model, const ParallelismSpec& 
   const ScheduleKind schedule = effective_schedule(parallelism);
   const int p = parallelism.pipeline;
   const int chunks = chunks_per_stage(schedule, parallelism.virtual_stages);
-  const std::vector<int> sizes = *stage_layers(model, parallelism);
+  const StageSizes sizes = *stage_layers(model, parallelism);
   std::vector<int> result;
+  result.reserve(static_cast<std::size_t>(positions(schedule, p, chunks)));
   for (int place = 0; place < positions(schedule, p, chunks); ++place) {
     const StageChunk at = at_position(schedule, p, place, 0);
-    const int size = sizes[static_cast<std::size_t>(at.stage)];
+    const int size = sizes.of(at.stage);
     // Two directions hold every layer twice, so a chunk is the whole stage.
     result.push_back(schedule == ScheduleKind::dual_pipe
                          ? size
@@ -187,7 +192,7 @@ std::optional<Violation> division_problem(const ModelSpec& model,
     return Violation{"parallelism.pipeline", std::move(text)};
   }
   for (int stage = 0; stage < p; ++stage) {
-    const int layers = (*stages)[static_cast<std::size_t>(stage)];
+    const int layers = stages->of(stage);
     if (!even_chunk(layers, chunks, 0, stage == 0, stage == p - 1)) {
       // Schedules of two chunks a stage have them without the user's asking.
       return Violation{

@@ -10,6 +10,7 @@
 // a ticket are all awaited inside the block.
 #pragma once
 
+#include <boost/container/small_vector.hpp>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -54,6 +55,9 @@ enum class OperationKind : std::uint8_t {
   copy,     ///< of `bytes` between GPU and host memory, beside what follows; waited for by `await`
 };
 
+/// A few numbers, kept in place: most operations wait for one thing or none.
+using FewNumbers = boost::container::small_vector<int, 2>;
+
 /// One operation of a block.
 struct Operation {
   OperationKind kind = OperationKind::compute;
@@ -68,13 +72,13 @@ struct Operation {
   int peer_stage = -1;  ///< send, receive between stages: the other stage (may be any stage)
   int channel = 0;      ///< send, receive: messages of one (from, to, channel) arrive in order sent
   int distance = 1;     ///< send, receive in the context group: places further round the ring
-  std::vector<int> waits;  ///< earlier transfers of this block (by index) that must be complete
+  FewNumbers waits;     ///< earlier transfers of this block (by index) that must be complete
   bool asynchronous =
       false;        ///< collective: does not block what follows; waited for by name or by `waits`
   int ticket = -1;  ///< collective, asynchronous, and copy: identifies it to `await` in later calls
                     ///< of the stage; may be launched many times
-  std::vector<int> await;  ///< tickets of which every launch by earlier calls of this stage must be
-                           ///< complete first
+  FewNumbers await;  ///< tickets of which every launch by earlier calls of this stage must be
+                     ///< complete first
 
   bool operator==(const Operation&) const = default;
 };

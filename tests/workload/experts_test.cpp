@@ -280,7 +280,7 @@ TEST(Dispatch, BesideOtherWorkMovesTheSameBytes) {
   for (const Operation& o : forward.operations) {
     EXPECT_TRUE(o.kind != OperationKind::collective || o.asynchronous) << o.name;
     if (std::string(o.name) == "combine") {
-      EXPECT_EQ(o.waits, std::vector<int>{0});
+      EXPECT_EQ(o.waits, FewNumbers{0});
     }
   }
 }

@@ -19,7 +19,7 @@ Linear with_tokens(Linear linear, std::int64_t tokens, bool first) {
 
 }  // namespace
 
-void BlockWriter::compute(const std::vector<core::Kernel>& kernels, Activity activity) {
+void BlockWriter::compute(std::span<const core::Kernel> kernels, Activity activity) {
   if (kernels.empty()) {
     return;
   }

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstddef>
+#include <initializer_list>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,9 +23,12 @@ class BlockWriter {
   }
 
   /// Kernels on the compute stream; joined to the operation before if nothing came between.
-  void compute(const std::vector<core::Kernel>& kernels,
+  void compute(std::span<const core::Kernel> kernels,
                core::Activity activity = core::Activity::compute);
-  void compute(const core::Kernel& kernel) { compute(std::vector<core::Kernel>{kernel}); }
+  void compute(std::initializer_list<core::Kernel> kernels, core::Activity activity) {
+    compute(std::span(kernels.begin(), kernels.size()), activity);
+  }
+  void compute(const core::Kernel& kernel) { compute(std::span(&kernel, 1)); }
 
   /// Whether the kernels that follow are in a replayed graph: the CPU launches none of them.
   void replay(bool in_graph) { in_graph_ = in_graph; }

@@ -301,16 +301,13 @@ class GraphBuilder {
     }
   }
 
-  void forward_layers(Stage& stage, const std::vector<LayerRun>& runs, const Call& like) const {
+  void forward_layers(Stage& stage, const auto& runs, const Call& like) const {
     for (const LayerRun& run : runs) {
       call(stage, layers_.at(run.kind).forward, like, run.layers);
     }
   }
 
-  void backward_layers(Stage& stage,
-                       const std::vector<LayerRun>& runs,
-                       const Call& like,
-                       WorkKind kind) const {
+  void backward_layers(Stage& stage, const auto& runs, const Call& like, WorkKind kind) const {
     for (auto run = runs.rbegin(); run != runs.rend(); ++run) {
       call(stage, layer_block(layers_.at(run->kind), kind), like, run->layers);
     }

@@ -1,6 +1,7 @@
 // What distinguishes one decoder layer of a model from another, and which layers are alike.
 #pragma once
 
+#include <boost/container/small_vector.hpp>
 #include <compare>
 #include <cstdint>
 #include <string>
@@ -39,6 +40,8 @@ struct LayerRun {
   int layers = 0;
   bool operator==(const LayerRun&) const = default;
 };
+/// A few of them, kept in place: most are of one kind.
+using LayerRuns = boost::container::small_vector<LayerRun, 1>;
 
 /// The kind of layer `layer` (0 is the first). With `recompute_period` n layers 0, n, 2n, ...
 /// recompute, the others keep; with `recompute_layers` k as many of each n, evenly spread. With

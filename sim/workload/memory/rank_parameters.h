@@ -57,7 +57,7 @@ RankParameters stage_parameters_per_rank(const ModelSpec& model,
 /// Gradients that are reduced together: head with prediction modules, embedding, some layers in a
 /// row, or some parts of an encoder.
 struct Bucket {
-  std::vector<LayerRun> runs;       ///< its layers, in the order of the model
+  LayerRuns runs;                   ///< its layers, in the order of the model
   std::vector<EncoderRun> encoder;  ///< its parts of an encoder, in the order of the forward
   bool head = false;
   bool embedding = false;

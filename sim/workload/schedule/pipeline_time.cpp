@@ -61,17 +61,18 @@ class PipelineOrder::Builder {
         micro_batches_(micro_batches),
         stages_(pipeline_schedule(schedule, out.stages_, virtual_stages, micro_batches)),
         done_(stages_.size(), 0),
-        seen_(stages_.size() * static_cast<std::size_t>(out.chunks_)),
-        ends_(kKinds * seen_.size() * static_cast<std::size_t>(micro_batches), 0) {
+        next_end_(static_cast<std::uint32_t>(stages_.size())) {
+    places_.reserve(stages_.size() * static_cast<std::size_t>(out.chunks_));
     for (int stage = 0; stage < out_.stages_; ++stage) {
       out_.last_.push_back(static_cast<std::uint32_t>(stage));
       out_.first_backward_.push_back(0);
       for (int chunk = 0; chunk < out_.chunks_; ++chunk) {
         const StageChunk at{stage, chunk};
-        previous_.push_back(neighbour(at, previous_chunk(schedule, out.stages_, out.chunks_, at)));
-        next_.push_back(neighbour(at, next_chunk(schedule, out.stages_, out.chunks_, at)));
+        places_.push_back({neighbour(at, previous_chunk(schedule, out.stages_, out.chunks_, at)),
+                           neighbour(at, next_chunk(schedule, out.stages_, out.chunks_, at))});
       }
     }
+    ends_.resize(kKinds * places_.size() * static_cast<std::size_t>(micro_batches));
   }
 
   void build() {
@@ -84,7 +85,7 @@ class PipelineOrder::Builder {
     // in the order do not wait for each other, so the processor evaluates several at a time.
     while (left > 0) {
       const std::size_t before = left;
-      round_ = next_end();
+      round_ = next_end_;
       for (int stage = 0; stage < out_.stages_; ++stage) {
         auto& next = done_[static_cast<std::size_t>(stage)];
         const auto& items = stages_[static_cast<std::size_t>(stage)];
@@ -105,11 +106,6 @@ class PipelineOrder::Builder {
 
  private:
   static constexpr std::size_t kKinds = 4;
-
-  /// Where the next item's end will be.
-  std::uint32_t next_end() const {
-    return static_cast<std::uint32_t>(stages_.size() + out_.items_.size());
-  }
 
   /// Where a chunk's input or output comes from or goes to.
   struct Neighbour {
@@ -133,7 +129,7 @@ class PipelineOrder::Builder {
   /// Where the end of a pass is; 0, a stage's start, while the pass is not in the order.
   std::uint32_t& end_of(WorkKind kind, int place, int micro_batch) {
     const auto of_kind =
-        (static_cast<std::size_t>(kind) * seen_.size() + static_cast<std::size_t>(place)) *
+        (static_cast<std::size_t>(place) * kKinds + static_cast<std::size_t>(kind)) *
         static_cast<std::size_t>(micro_batches_);
     return ends_[of_kind + static_cast<std::size_t>(micro_batch)];
   }
@@ -173,22 +169,26 @@ class PipelineOrder::Builder {
   void append_pass(int stage, int place, Pass pass, Item item) {
     item.pass = static_cast<std::uint32_t>(static_cast<std::size_t>(place) * kPasses +
                                            static_cast<std::size_t>(pass));
-    last_of(stage) = next_end();
+    last_of(stage) = next_end_++;
     out_.items_.push_back(item);
   }
 
   void append(int stage, const WorkItem& work, const Item& item) {
     const int place = place_of(stage, work);
+    const std::uint32_t end = next_end_;
     append_pass(stage, place, pass_of(place, work), item);
-    end_of(work.kind, place, work.micro_batch) = last_of(stage);
+    end_of(work.kind, place, work.micro_batch) = end;
+    if (work.kind == WorkKind::forward) {
+      return;
+    }
     if (work.kind == WorkKind::backward && mixes_) {  // of which the input half is a part
-      end_of(WorkKind::input_gradient, place, work.micro_batch) = last_of(stage);
+      end_of(WorkKind::input_gradient, place, work.micro_batch) = end;
     } else if (work.kind == WorkKind::input_gradient) {
-      end_of(WorkKind::backward, place, work.micro_batch) = last_of(stage);
+      end_of(WorkKind::backward, place, work.micro_batch) = end;
     }
     std::uint32_t& first_backward = out_.first_backward_[static_cast<std::size_t>(stage)];
-    if (first_backward == 0 && work.kind != WorkKind::forward) {
-      first_backward = last_of(stage);
+    if (first_backward == 0) {
+      first_backward = end;
     }
   }
 
@@ -196,13 +196,14 @@ class PipelineOrder::Builder {
     WorkKind kind = work.kind;
     Neighbour from{place, 0};
     if (work.kind == WorkKind::forward) {
-      from = previous_[static_cast<std::size_t>(place)];
+      from = places_[static_cast<std::size_t>(place)].previous;
       if (from.place < 0) {
         return true;
       }
     } else if (work.kind == WorkKind::weight_gradient) {
       kind = WorkKind::input_gradient;
-    } else if (const Neighbour& next = next_[static_cast<std::size_t>(place)]; next.place >= 0) {
+    } else if (const Neighbour& next = places_[static_cast<std::size_t>(place)].next;
+               next.place >= 0) {
       from = next;
     } else {
       kind = WorkKind::forward;
@@ -213,12 +214,12 @@ class PipelineOrder::Builder {
   }
 
   Pass pass_of(int place, const WorkItem& work) {
-    Seen& seen = seen_[static_cast<std::size_t>(place)];
+    Place& at = places_[static_cast<std::size_t>(place)];
     if (work.kind == WorkKind::forward) {
-      return std::exchange(seen.forward, true) ? Pass::forward : Pass::first_forward;
+      return std::exchange(at.forward, true) ? Pass::forward : Pass::first_forward;
     }
     const bool completes = work.kind != WorkKind::input_gradient;
-    const bool last = completes && ++seen.completed == micro_batches_;
+    const bool last = completes && ++at.completed == micro_batches_;
     if (work.kind == WorkKind::weight_gradient) {
       return Pass::weight_gradient;
     }
@@ -228,9 +229,11 @@ class PipelineOrder::Builder {
     return last ? Pass::last_backward : Pass::backward;
   }
 
-  struct Seen {
-    bool forward = false;
-    int completed = 0;
+  /// A chunk of a stage, and what of it is in the order.
+  struct Place {
+    Neighbour previous, next;
+    bool forward = false;  ///< a forward
+    int completed = 0;     ///< backwards
   };
 
   PipelineOrder& out_;
@@ -240,10 +243,10 @@ class PipelineOrder::Builder {
   int micro_batches_;
   std::uint32_t round_ = 0;  ///< the first end of this round
   std::vector<StageSchedule> stages_;
-  std::vector<std::size_t> done_;           ///< per stage: passes in the order
-  std::vector<Neighbour> previous_, next_;  ///< per chunk
-  std::vector<Seen> seen_;
-  std::vector<std::uint32_t> ends_;  ///< by kind, chunk and micro-batch
+  std::vector<std::size_t> done_;    ///< per stage: passes in the order
+  std::uint32_t next_end_;           ///< where the next item's end will be
+  std::vector<Place> places_;        ///< by stage and chunk
+  std::vector<std::uint32_t> ends_;  ///< by chunk, kind and micro-batch
 };
 
 PipelineOrder::PipelineOrder(ScheduleKind schedule,

@@ -42,10 +42,8 @@ int TeacherPass::layer(const LayerKind& kind) {
   return place->second;
 }
 
-void TeacherPass::add_layers(const std::vector<LayerRun>& runs, Part& part) {
-  for (const LayerRun& run : runs) {
-    part.blocks.emplace_back(layer(run.kind), run.layers);
-  }
+void TeacherPass::add_run(const LayerRun& run, Part& part) {
+  part.blocks.emplace_back(layer(run.kind), run.layers);
 }
 
 std::vector<TeacherPass::Part> TeacherPass::parts_of(const ChunkLayout& chunk) {
@@ -60,7 +58,9 @@ std::vector<TeacherPass::Part> TeacherPass::parts_of(const ChunkLayout& chunk) {
     if (chunk.embedding) {
       all.blocks.push_back(embedding());
     }
-    add_layers(layer_runs(model_, parallelism_, chunk.first_layer, chunk.layers), all);
+    for (const LayerRun& run : layer_runs(model_, parallelism_, chunk.first_layer, chunk.layers)) {
+      add_run(run, all);
+    }
     if (chunk.head) {
       all.blocks.push_back(head());
     }
@@ -74,7 +74,9 @@ std::vector<TeacherPass::Part> TeacherPass::parts_of(const ChunkLayout& chunk) {
     if (bucket->embedding) {
       part.blocks.push_back(embedding());
     }
-    add_layers(bucket->runs, part);
+    for (const LayerRun& run : bucket->runs) {
+      add_run(run, part);
+    }
     if (bucket->head) {
       part.blocks.push_back(head());
     }

@@ -46,7 +46,7 @@ class TeacherPass {
   template <class Write>
   int intern(const std::string& name, Write write);
   int layer(const LayerKind& kind);
-  void add_layers(const std::vector<LayerRun>& runs, Part& part);
+  void add_run(const LayerRun& run, Part& part);
   std::vector<Part> parts_of(const ChunkLayout& chunk);
 
   ModelSpec model_;
