@@ -1767,9 +1767,10 @@ class FrameworkSpec:
         Queries, keys and values, and the MLP's gate and its other input, are products of their
         own, the gradients of whose common input are added up. (default false)
     joined_heads
-        Values are a part of the product of queries, keys and values, not a copy: all of it
-        stays for backward beside queries and keys turned by their positions, and the gradients
-        of the three are joined by a copy (torch.split). (default false)
+        Values are a part of the product of queries, keys and values, not a copy (with
+        copied_heads: queries are, of its copy, where there are as many keys): all of it stays
+        for backward beside queries and keys turned by their positions, and the gradients of the
+        three are joined by a copy (torch.split). (default false)
     recompute_elementwise
         Backward recomputes the outputs of norms and of the MLP's activation instead of keeping
         them. (default false)

@@ -443,6 +443,30 @@ TEST(RowReading, RepeatsThatDisagreeAreContradictory) {
               testing::ElementsAre("ok", "ok"));  // got faster
 }
 
+// 32 GPUs with 8 replicas and twice the sequences run the micro-batches of 16 with 4. A micro-batch
+// on 16 takes 10/6 = 1.67 times as long there, or 10/7 = 1.43; slower on more GPUs is no
+// contradiction.
+TEST(RowReading, MicroBatchesThatAreFasterOnMoreGpusContradict) {
+  const auto classes = [](const char* on_16, const char* on_32) {
+    std::vector<std::string> found;
+    for (const auto& p : predict_runs(table_of({with({{"measured_tokens_per_s_per_gpu", on_16}}),
+                                                with({{"n_gpus", "32"},
+                                                      {"dp", "8"},
+                                                      {"global_batch", "64"},
+                                                      {"measured_tokens_per_s_per_gpu", on_32}})}),
+                                      catalogue())) {
+      found.push_back(p.status);
+    }
+    return found;
+  };
+  EXPECT_THAT(classes("6000", "10000"),
+              testing::ElementsAre("ok-contradictory: a micro-batch takes 1.7 times what it takes "
+                                   "in the same layout on 32 GPUs",
+                                   "ok"));
+  EXPECT_THAT(classes("7000", "10000"), testing::ElementsAre("ok", "ok"));
+  EXPECT_THAT(classes("10000", "6000"), testing::ElementsAre("ok", "ok"));
+}
+
 // 8 layers of 4096 x (2 x 4096 + 2 x 1024) + 3 x 4096 x 14336 = 218.1 million, and one or two
 // tables of 128,256 x 4096 = 525.3 million: 2.270 or 2.796 billion.
 TEST(RowReading, StatedParametersSayWhetherTheHeadIsTheEmbedding) {

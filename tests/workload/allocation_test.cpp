@@ -110,6 +110,25 @@ TEST(Allocation, HeadsOfOneArrayStayTogether) {
   EXPECT_EQ(of_context(), sent);
 }
 
+// Copies of grouped keys are arrays of their own; of as many keys as queries (4,096 columns each)
+// all three are one, of which queries are turned in place: 2 B of keys and of values stay.
+TEST(Allocation, CopiedHeadsAreOneArrayWhereKeysAreAsMany) {
+  TrainingSpec training = recipe(4096, 8);
+  training.framework.copied_heads = true;
+  ModelSpec model = llama_8b();
+  const LayerKind kind{};
+  const auto kept = [&] { return saved_per_layer(model, training, split(1, 1), kind).si(); };
+  const auto joined = [&] {
+    training.framework.joined_heads = false;
+    const double apart = kept();
+    training.framework.joined_heads = true;
+    return kept() - apart;
+  };
+  EXPECT_EQ(joined(), 0);
+  model.key_value_heads = model.heads;
+  EXPECT_DOUBLE_EQ(joined(), 2 * 4096.0 * (4096 + 4096));
+}
+
 // And are not gathered again: 4 of 6 all-gathers of a layer are left (2 forward; 2 of the gradients
 // of rows backward).
 TEST(Allocation, GatheredInputsAreNotGatheredAgain) {

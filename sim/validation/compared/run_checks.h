@@ -38,8 +38,9 @@ struct LayoutChoice {
 };
 LayoutChoice layout_choice(const std::vector<RunPrediction>& rows);
 
-/// Order and choice of the layouts of each source that has any to choose from; of several such
-/// sources also of all rows, as "all".
+/// Order and choice of the layouts of each source that has any to choose from, and, where a row of
+/// it contradicts itself or another, also without such; of several such sources also of all rows,
+/// as "all".
 struct SourceLayouts {
   std::string source;
   LayoutOrdering ordering;
@@ -47,7 +48,7 @@ struct SourceLayouts {
 
   template <class V>
   void fields(V& v) const {
-    v.part("source", source, "of the rows, or `all`");
+    v.part("source", source, "of the rows, with `without contradictory rows` or not, or `all`");
     v.figure("pairs", ordering.pairs, "", "pairs of layouts that differ by more than 10 %",
              core::non_negative);
     v.figure("pairs_right", ordering.right, "1", "share of these in the right order",

@@ -117,11 +117,56 @@ std::string against_other_releases(const Repeat& one, const std::vector<Repeat>&
              : "";
 }
 
+/// A layout on some number of GPUs.
+struct Sized {
+  std::size_t row = 0;
+  double gpus = 0;
+  double micro_batch = 0;  ///< of the step's time, a micro-batch and its share of the bubble [s]
+};
+
+/// Nothing where the row does not say of how many micro-batches its step is.
+std::optional<Sized> sized(const RunRow& row, std::size_t index) {
+  const double samples = figure(row.dp) * figure(row.micro_batch);
+  const double tokens = figure(row.measured_tokens_per_s_per_gpu) * figure(row.n_gpus);
+  if (samples <= 0 || tokens <= 0 || figure(row.global_batch) < samples) {
+    return std::nullopt;
+  }
+  const double bubble = (std::max(1.0, figure(row.pp)) - 1) / std::max(1.0, figure(row.vpp));
+  const double step = figure(row.global_batch) * figure(row.seq_len) / tokens;
+  return Sized{index, figure(row.n_gpus), step / (figure(row.global_batch) / samples + bubble)};
+}
+
+/// The row without what grows with the number of GPUs.
+std::string layout_text(RunRow row) {
+  row.n_gpus.reset();
+  row.dp.reset();
+  row.global_batch.reset();
+  return configuration_text(row);
+}
+
+/// More GPUs of the same layout send more and compute as much.
+std::string against_more_gpus(const Sized& one, const std::vector<Sized>& sizes) {
+  constexpr double kSlower = 1.5;  // five times what neighbours of one source scatter
+  const Sized* fastest = nullptr;
+  for (const Sized& other : sizes) {
+    const bool larger = other.gpus > one.gpus;
+    fastest = larger && (fastest == nullptr || other.micro_batch < fastest->micro_batch) ? &other
+                                                                                         : fastest;
+  }
+  return fastest != nullptr && one.micro_batch > kSlower * fastest->micro_batch
+             ? fmt::format(
+                   "a micro-batch takes {:.1f} times what it takes in the same layout on "
+                   "{:g} GPUs",
+                   one.micro_batch / fastest->micro_batch, fastest->gpus)
+             : "";
+}
+
 }  // namespace
 
 std::vector<std::string> contradictions(const import::CsvTable& table) {
   std::vector<std::string> why(table.rows());
   std::map<std::string, std::vector<Repeat>> groups;
+  std::map<std::string, std::vector<Sized>> layouts;
   for (std::size_t index = 0; index < table.rows(); ++index) {
     const RunRow row = read_run_row(table, index);
     for (const auto& check : {from_notes, from_degrees, from_figures}) {
@@ -130,6 +175,9 @@ std::vector<std::string> contradictions(const import::CsvTable& table) {
     const double measured = figure(row.measured_tokens_per_s_per_gpu);
     if (measured > 0 && layout_stated(row)) {
       groups[configuration_text(row)].push_back({index, measured, row.release});
+      if (const auto one = sized(row, index)) {
+        layouts[row.release + layout_text(row)].push_back(*one);
+      }
     }
   }
   for (const auto& [name, repeats] : groups) {
@@ -137,6 +185,12 @@ std::vector<std::string> contradictions(const import::CsvTable& table) {
       std::string& reason = why[one.row];
       reason = reason.empty() ? against_same_release(one, repeats) : reason;
       reason = reason.empty() ? against_other_releases(one, repeats) : reason;
+    }
+  }
+  for (const auto& [name, sizes] : layouts) {
+    for (const Sized& one : sizes) {
+      std::string& reason = why[one.row];
+      reason = reason.empty() ? against_more_gpus(one, sizes) : reason;
     }
   }
   return why;

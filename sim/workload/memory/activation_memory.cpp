@@ -112,12 +112,15 @@ double kept_by_sparse(const RankShape& shape, bool core_again) {
 }
 
 /// Queries and keys before their rotary embedding, which stay with the values that lie beside them;
-/// not where context ranks exchange heads or gather values, which makes copies.
+/// not where context ranks exchange heads or gather values, which makes copies. Where heads are
+/// copied, all three are one array only if there are as many keys as queries.
 double kept_beside_values(const CountedLayer& layer) {
   const RankShape& shape = layer.rank;
   const ModelSpec& model = layer.model;
   const bool turned = model.rotary && model.learned_positions == 0 && !model.query_key_norm;
-  const bool whole = shape.context == 1 || shape.context_kind == ContextKind::ring;
+  const bool ring = shape.context == 1 || shape.context_kind == ContextKind::ring;
+  const bool apart = layer.framework.copied_heads && shape.query_elements() != shape.key_elements();
+  const bool whole = ring && !apart;
   return layer.framework.joined_heads && whole && turned && !shape.latent() && !shape.sparse &&
                  !shape.native
              ? shape.element * (shape.query_elements() + shape.key_elements())
