@@ -25,6 +25,15 @@ namespace fs = std::filesystem;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
+/// A word of the command line; a file below the folder that the program was started in by its way
+/// from there, so that the command serves whoever has that folder.
+std::string from_here(const std::string& word) {
+  std::error_code ignored;
+  const std::string below = (fs::current_path(ignored) / "").string();
+  const bool is_below = below.size() > 1 && word.size() > below.size() && word.starts_with(below);
+  return is_below ? word.substr(below.size()) : word;
+}
+
 /// What run.seed and run.trials may be, so that complaints name the option that was written.
 constexpr std::int64_t kLargestSeed = 9'007'199'254'740'992;
 constexpr std::int64_t kMostTrials = 1'000'000;
@@ -296,7 +305,7 @@ std::optional<int> parse(CLI::App& app, int argc, char** argv, CommonOptions* op
   if (options != nullptr) {
     options->command = "headway";
     for (int i = 0; i < argc; ++i) {
-      options->command += " " + core::shell_word(argv[i]);
+      options->command += " " + core::shell_word(from_here(argv[i]));
     }
     infer_format(app, *options);
   }

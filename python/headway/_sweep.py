@@ -9,7 +9,20 @@ from typing import Any
 from headway import _core
 from headway._progress import Listener, Progress, listener, watched
 from headway._record import Record, Result
-from headway._words import Axes, Changes, Source, _changes, _grid, _path_and_text, _roots
+from headway._words import (
+    Axes,
+    Changes,
+    PathLike,
+    Source,
+    _call,
+    _call_told,
+    _changes,
+    _file_of,
+    _grid,
+    _options,
+    _path_and_text,
+    _roots,
+)
 
 # Path, text, roots, changes and figures: what the compiled functions make a sweep from.
 Request = tuple[str, str, list[str], list[str], list[str]]
@@ -90,6 +103,10 @@ def sweep(
     fold: bool = True,
     executor: Executor | None = None,
     chunk: int = 8,
+    keep: PathLike | None = None,
+    engine: str | None = None,
+    scheduler: str | None = None,
+    dry_run: bool = False,
     progress: Progress = False,
 ) -> Sweep:
     """Predicts one scenario at many points.
@@ -111,6 +128,13 @@ def sweep(
         Simulates the points on its workers, `chunk` of them a task, each on one thread: a
         ``ProcessPoolExecutor``, or ``dask.distributed.Client(...).get_executor()``. No result
         depends on it.
+    keep : path, optional
+        Folder that keeps finished points: a sweep that was begun there goes on.
+    engine, scheduler : str, optional
+        ``"dask"``: its workers, those of a scheduler (``"tcp://HOST:PORT"``) or started here, work
+        out the points in that folder.
+    dry_run : bool
+        The points alone, whose status is ``"listed"``; none is simulated.
     progress : bool or callable
         As in `run`.
 
@@ -131,6 +155,16 @@ def sweep(
         changes.append(f"sweep.best={best}")
     if best_is is not None:
         changes.append(f"sweep.best_is={best_is}")
+    if keep is not None or engine is not None or dry_run:
+        if executor is not None:
+            raise ValueError("points of an executor are kept in no folder: give one or the other")
+        words: list[object] = [*_options(figures=",".join(figures) or None, keep=keep)]
+        words += [word for change in changes for word in ("--set", change)]
+        words += _options(engine=engine, scheduler=scheduler, threads=threads or None)
+        words += _options(fold=None if fold else "off") + _options(**{"dry-run": dry_run})
+        with listener(progress) as told, _file_of(scenario) as file:
+            printed = _call_told(told, "sweep", file, *words, "--format", "json")
+            return Sweep(printed, _call("sweep", file, *words, "--quiet", "--format", "table"))
     path, text = _path_and_text(scenario)
     request: Request = (path, text, _roots(), changes, list(figures))
     points = watched(lambda _: _core.sweep_size(*request))

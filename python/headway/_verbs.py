@@ -15,6 +15,7 @@ from headway._words import (
     PathLike,
     Source,
     _call,
+    _call_told,
     _changes,
     _file_of,
     _options,
@@ -296,6 +297,7 @@ def validate(
     anchor: str | None = None,
     quick: bool = False,
     calibrated: bool = False,
+    progress: Progress = False,
 ) -> Result:
     """Published measurements beside predictions; without a file those that come with the program.
 
@@ -311,6 +313,8 @@ def validate(
         Scale the profile by this row and say what it does to the others.
     quick, calibrated : bool
         As the options of ``headway validate``.
+    progress : bool or callable
+        As in `run`.
 
     Returns
     -------
@@ -320,7 +324,8 @@ def validate(
     values = {"runs": runs, "collectives": collectives, "goodput": goodput, "only": only}
     flags = {"flow-model": flow_model, "quick": quick, "calibrated": calibrated}
     words = _options(None, **values, anchor=anchor, **flags)
-    printed = _call("validate", *words, "--quiet", "--format", "json")
+    with listener(progress) as told:
+        printed = _call_told(told, "validate", *words, "--format", "json")
     return Result(printed, printed)
 
 

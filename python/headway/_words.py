@@ -14,6 +14,7 @@ from typing import Any
 
 from headway import _core
 from headway._program import program
+from headway._progress import Listener
 from headway.scenario import Scenario, to_mapping
 
 PathLike = str | os.PathLike[str]
@@ -121,9 +122,41 @@ def _call(*words: object) -> str:
             raise
         errors.seek(0)
         said = errors.read()
-    if process.returncode == _OWN_FAULT:
+    return _answered(process.returncode, printed, said)
+
+
+def _call_told(told: Listener | None, *words: object) -> str:
+    """As `_call`; `told` hears what the program says of how far it is."""
+    command = [str(program()), *map(str, words), "--progress", "json"]
+    said: list[str] = []
+    with (
+        tempfile.TemporaryFile("w+", encoding="utf-8") as output,
+        subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.PIPE, text=True
+        ) as process,
+    ):
+        assert process.stderr
+        try:
+            for line in process.stderr:
+                if not line.startswith('{"phase"'):
+                    said.append(line)
+                elif told is not None:
+                    where = json.loads(line)
+                    told(where["phase"], where.get("done", 0), where.get("total", 0))
+            process.wait()
+        except BaseException:
+            process.kill()
+            raise
+        output.seek(0)
+        printed = output.read()
+    return _answered(process.returncode, printed, "".join(said))
+
+
+def _answered(code: int, printed: str, said: str) -> str:
+    """What a program printed that ended with this code and said this on standard error."""
+    if code == _OWN_FAULT:
         raise RuntimeError(said)
-    if process.returncode == _USAGE or (process.returncode and not printed):
+    if code == _USAGE or (code and not printed):
         raise _core.Error(said)
     return printed
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "sim/drill/drill.h"
+#include "sim/report/table.h"
 
 namespace headway::report {
 
@@ -16,7 +17,7 @@ namespace headway::report {
 drill::Fault parse_fault(const std::string& text, int gpus_per_node);
 
 /// What each kind of fault takes, with units and defaults, and the monitors.
-std::string drill_list();
+std::string drill_list(const Page& page);
 
 /// Reads NAME=TIME, NAME=on or NAME=off of `--monitor`; `on` is a time of 0: the monitor's own.
 /// @throws core::Error

@@ -155,6 +155,17 @@ if CAN_BROWSE:
         assert "<h1>Small</h1>" in (tmp_path / "report.html").read_text()
         assert b"stage 1" in (tmp_path / "step.pftrace").read_bytes()
 
+    def test_a_file_asked_for_too_early_comes_when_it_is_there(tab, tmp_path):
+        tab.page.select_option("#kind", "json")
+        with tab.page.expect_download(timeout=60000) as download:
+            tab.page.evaluate(
+                "() => { document.getElementById('text').dispatchEvent(new Event('input'));"
+                " document.getElementById('download').click(); }"
+            )
+        download.value.save_as(tmp_path / "result.json")
+        assert json.loads((tmp_path / "result.json").read_text())["schema"] == "headway.run/1"
+        assert tab.page.inner_text("#download") == "Download"
+
     # Stands for Perfetto's page: answers, and says what it was given.
     PERFETTO = """<script>addEventListener('message', event => {
       if (event.data === 'PING') event.source.postMessage('PONG', event.origin);

@@ -60,6 +60,42 @@ def test_rows_are_the_programs(tmp_path: Path, program: Path) -> None:
     assert points.rows[3].digest == alone.scenario.digest
 
 
+def test_points_that_are_kept_go_on(tmp_path: Path) -> None:
+    heard: list[tuple[str, int, int]] = []
+
+    def told(phase: str, done: int, total: int) -> None:
+        heard.append((phase, done, total))
+
+    plain = headway.sweep(SMALL, AXES)
+    kept = headway.sweep(SMALL, AXES, keep=tmp_path / "kept", progress=told)
+    assert (kept.json, kept.table) == (plain.json, plain.table)
+    assert heard[-1][1:] == (6, 6)
+    files = {file: file.stat().st_mtime_ns for file in (tmp_path / "kept").iterdir()}
+    assert headway.sweep(SMALL, AXES, keep=tmp_path / "kept").json == plain.json
+    assert {file: file.stat().st_mtime_ns for file in (tmp_path / "kept").iterdir()} == files
+    with pytest.raises(ValueError, match="one or the other"):
+        headway.sweep(SMALL, AXES, keep=tmp_path / "kept", executor=ProcessPoolExecutor(1))
+
+
+def test_points_can_be_listed_alone() -> None:
+    listed = headway.sweep(SMALL, AXES, dry_run=True)
+    assert [row.status for row in listed.rows] == ["listed"] * 6
+    assert listed.rows[1].changes["training.global_batch"] == "64"
+
+
+def test_machines_that_are_kept_go_on(tmp_path: Path) -> None:
+    over = {"cluster.nodes": [1, 2]}
+    limits = {"headroom": 0.05}
+    asked = {"over": over, "limits": limits, "hold": ["schedule"], "simulate": 3, "top": 2}
+    plain = headway.plan(SMALL, **asked)
+    kept = headway.plan(SMALL, **asked, keep=tmp_path / "kept")
+    assert kept.plans == plain.plans
+    files = sorted((tmp_path / "kept").iterdir())
+    assert headway.plan(SMALL, **asked, keep=tmp_path / "kept").plans == plain.plans
+    assert files == sorted((tmp_path / "kept").iterdir())
+    assert files
+
+
 def test_an_executor_changes_nothing() -> None:
     points = headway.sweep(SMALL, AXES, figures=["step.mfu"], best="step.mfu", best_is="highest")
     pool: Executor

@@ -77,7 +77,9 @@ def test_collective_topo_and_validate_are_those_of_the_program(small, command):
     assert given(result) == printed(command, "topo", "rail-optimized-ndr", *options)
 
     only = "sc21-001"
-    result = headway.validate(only=only, quick=True)
+    heard = []
+    result = headway.validate(only=only, quick=True, progress=lambda *told: heard.append(told))
+    assert heard[-1][1:] == (1, 1)
     assert given(result) == printed(command, "validate", "--only", only, "--quick")
     assert has_one_verdict(result)
 

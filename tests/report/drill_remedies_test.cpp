@@ -83,7 +83,7 @@ TEST(Remedies, AreNotOfferedWhereTheyDoNothing) {
 }
 
 TEST(DrillList, NamesEveryKindAndMonitor) {
-  const std::string list = drill_list();
+  const std::string list = drill_list({});
   for (const auto& [kind, word] : enum_words(drill::FaultKind{})) {
     EXPECT_NE(list.find(word), std::string::npos) << word;
   }

@@ -112,6 +112,20 @@ TEST(PageSize, OfManyResultsIsNotLargerEither) {
   EXPECT_THAT(report_page({results[0]}, ""), Not(HasSubstr("have no timelines")));
 }
 
+// Of 60 the last ones have no tables of all figures, of 300 few have more than their verdict.
+TEST(PageSize, OfVeryManyResultsHasTheVerdicts) {
+  const Json one = specimen_result("headway.run/1");
+  for (const std::size_t count : {60U, 300U}) {
+    const std::vector<PageResult> results(count, {{one, "r.json"}, "headway run s.yaml"});
+    const std::string page = report_page(results, std::string(420'000, 'x'));
+    EXPECT_LT(page.size(), kLargestPage) << count;
+    EXPECT_THAT(page, HasSubstr("have no tables of all figures"));
+    EXPECT_THAT(page, HasSubstr(fmt::format("id=\"result-{}\"", count - 1)));
+    EXPECT_EQ(page.find("have their first figures and verdict alone") == std::string::npos,
+              count == 60);
+  }
+}
+
 // A thousand published runs.
 TEST(PageSize, IsSmallWithManyRowsToo) {
   Json result = specimen_result("headway.validate/1");

@@ -57,7 +57,22 @@ TEST(RunScreen, SaysWhatWasAskedTheVerdictAndTheFigures) {
             "  1. 2.08 days less: a checkpoint every 149 s of work, not 900 s\n"
             "  2. at most 18.8 % of the step: more micro-batches\n"
             "Compared before: predictions of this missed by 3 % in 40 runs\n"
-            "1 assumptions. More: --full, --explain, --show assumptions,...\n");
+            "1 assumption: run 1. More: --full\n");
+}
+
+// What most are about first; where there is no room for all kinds, the rest is one.
+TEST(RunScreen, SaysWhatWasAssumed) {
+  auto report = full_report();
+  report.assumptions.clear();
+  for (const char* key : {"jitter", "collective a", "collective b", "gpu.kernels", "run.recovery",
+                          "campaign.exposure", "run.checkpoint.load"}) {
+    report.assumptions.push_back({key, "", ""});
+  }
+  EXPECT_THAT(run_screen(report),
+              HasSubstr("7 assumptions: run 3, collectives 2, GPU 1, step 1. More: --full\n"));
+  EXPECT_THAT(run_screen(report, {50}), HasSubstr("7 assumptions: run 3, other 4. More: --full\n"));
+  report.warnings = {"one", "two"};
+  EXPECT_THAT(run_screen(report), HasSubstr("step 1; 1 more warning. More: --full\n"));
 }
 
 // Long names, many warnings, many remedies: the screen stays a screen.

@@ -1,6 +1,8 @@
 #include "sim/report/page/page.h"
 
 #include <algorithm>
+#include <array>
+#include <cstdint>
 #include <fmt/format.h>
 #include <map>
 #include <optional>
@@ -46,31 +48,30 @@ void flatten(const Json& value,
   }
 }
 
+/// How much of a result is shown, where a page of several has not room for all.
+enum class Shown : std::uint8_t { all, without_pictures, without_figures, tiles };
+
 class Section {
  public:
   /// @param command  that prints the result again; empty: not shown
   /// @param drawn    charts are; else their tables are seen at once
-  /// @param bare     its pictures were taken from it
+  /// @param shown    its pictures, where it says so, were taken from it
   Section(const ReadResult& result,
           std::string command,
           std::size_t number,
           bool drawn = true,
-          bool bare = false)
+          Shown shown = Shown::all)
       : result_(result),
         command_(std::move(command)),
         id_(fmt::format("result-{}", number)),
         drawn_(drawn),
-        bare_(bare) {}
+        shown_(shown) {}
 
   [[nodiscard]] std::string html() const {
     return element("section",
-                   title() + tiles() + verdict() + pictures() + answer_table(result_.json()) +
-                       element("h2", "All figures") +
-                       element("p",
-                               "Under the keys that the JSON, <code>assert</code> and Python have "
-                               "for them.",
-                               {{"class", "soft"}}) +
-                       tables() + scenarios(),
+                   title() + tiles() + verdict() +
+                       (shown_ < Shown::tiles ? pictures() + answer_table(result_.json()) : "") +
+                       (shown_ < Shown::without_figures ? figures() : ""),
                    {{"id", id_}});
   }
 
@@ -102,6 +103,14 @@ class Section {
   }
 
  private:
+  [[nodiscard]] std::string figures() const {
+    return element("h2", "All figures") +
+           element("p",
+                   "Under the keys that the JSON, <code>assert</code> and Python have for them.",
+                   {{"class", "soft"}}) +
+           tables() + scenarios();
+  }
+
   [[nodiscard]] const Json& at(Keys keys) const { return report::at(result_.json(), keys); }
   [[nodiscard]] std::string text(Keys keys) const { return text_at(result_.json(), keys); }
 
@@ -218,10 +227,11 @@ class Section {
     std::string html = canvases_of(result_, id_);
     if (html.empty() && at({"step", "breakdown_s"}).is_object()) {
       html = element("p",
-                     bare_ ? "The timeline of the pipeline, the memory of its stages and what else "
-                             "--pictures adds are left out here: see above."
-                           : "The timeline of the pipeline and the memory of its stages are in "
-                             "results of <code>headway run --pictures</code>.",
+                     shown_ != Shown::all
+                         ? "The timeline of the pipeline, the memory of its stages and what else "
+                           "--pictures adds are left out here: see above."
+                         : "The timeline of the pipeline and the memory of its stages are in "
+                           "results of <code>headway run --pictures</code>.",
                      {{"class", "soft"}});
     }
     if (const std::string why = text({"pictures", "cables_why"}); !why.empty()) {
@@ -391,32 +401,63 @@ class Section {
   std::string command_;
   std::string id_;
   bool drawn_;
-  bool bare_;
+  Shown shown_;
 };
 
 std::string warning(const std::string& text) { return element("p", text, {{"class", "warning"}}); }
 
-/// Takes their pictures from the last of several results, until the page is small enough.
+/// Shows less of the last of several results, and of more of them, until the page is small enough.
 /// @param size      of the page as it is
 /// @param sections  of the results
-/// @return how many have none now that had some
-std::size_t without_pictures(const std::vector<PageResult>& results,
-                             std::size_t size,
-                             bool drawn,
-                             std::vector<std::string>& sections) {
-  std::size_t bare = 0;
-  for (std::size_t r = results.size(); r-- > 1 && size > kLargestPage;) {
-    Json json = results[r].result.json();
-    if (json.erase("pictures") == 0) {
-      continue;
+/// @return of how many less is shown than this: 0 of all, pictures, figures
+std::array<std::size_t, 3> shorten(const std::vector<PageResult>& results,
+                                   std::size_t size,
+                                   bool drawn,
+                                   std::vector<std::string>& sections) {
+  std::array<std::size_t, 3> less{};
+  for (const Shown shown : {Shown::without_pictures, Shown::without_figures, Shown::tiles}) {
+    for (std::size_t r = results.size(); r-- > 1 && size > kLargestPage;) {
+      const Json& whole = results[r].result.json();
+      if (shown == Shown::without_pictures && !whole.contains("pictures")) {
+        continue;
+      }
+      Json json = Json::object();  // pictures are most of it
+      for (const auto& [key, part] : whole.items()) {
+        if (key != "pictures") {
+          json[key] = part;
+        }
+      }
+      const ReadResult rest(std::move(json), results[r].command);
+      size -= sections[r].size();
+      sections[r] = Section(rest, results[r].command, r, drawn, shown).html();
+      size += sections[r].size();
+      ++less[static_cast<std::size_t>(shown) - 1];
     }
-    const ReadResult rest(std::move(json), results[r].command);
-    size -= sections[r].size();
-    sections[r] = Section(rest, results[r].command, r, drawn, true).html();
-    size += sections[r].size();
-    ++bare;
   }
-  return bare;
+  return less;
+}
+
+/// Of how many results less is shown, and what.
+std::string what_is_left_out(const std::array<std::size_t, 3>& less, std::size_t results) {
+  const auto [pictures, figures, charts] = less;
+  std::string text = pictures > 0
+                         ? fmt::format(
+                               "{} of the {} results have no timelines here, and no charts of the "
+                               "step and the run as they go on",
+                               pictures, results)
+                         : "";
+  if (figures > 0) {
+    text += (text.empty() ? "" : "; ") +
+            fmt::format("{} of the {} have no tables of all figures", figures, results);
+  }
+  if (charts > 0) {
+    text += fmt::format("; {} have their first figures and verdict alone", charts);
+  }
+  return text.empty()
+             ? ""
+             : warning(fmt::format("{}, or the page would be larger than {:.1f} MB; a page "
+                                   "of fewer results has them.",
+                                   text, static_cast<double>(kLargestPage) / 1e6));
 }
 
 }  // namespace
@@ -424,25 +465,21 @@ std::size_t without_pictures(const std::vector<PageResult>& results,
 std::string report_page(const std::vector<PageResult>& results, const std::string& charts) {
   std::string title;
   std::vector<std::string> sections;
-  std::size_t size = charts.size() + page_script().size() + page_style().size();
+  constexpr std::size_t kAround = 4'000;  // head, tags and what is said of what is left out
+  std::size_t size = kAround + charts.size() + page_script().size() + page_style().size();
   for (std::size_t r = 0; r < results.size(); ++r) {
     const Section section(results[r].result, results[r].command, r, !charts.empty());
     sections.push_back(section.html());
     size += sections.back().size();
     title += (title.empty() ? "" : "; ") + section.name();
+    size += section.name().size() + 2;
   }
   std::string lacks = charts.empty()
                           ? warning(
                                 "This installation has no chart library (see docs/report.md), so "
                                 "tables stand where charts would.")
                           : "";
-  const std::size_t bare = without_pictures(results, size, !charts.empty(), sections);
-  if (bare != 0) {
-    lacks += warning(fmt::format(
-        "{} of the {} results have no timelines here, and no charts of the step and the run as "
-        "they go on, or the page would be larger than {:.1f} MB; a page of fewer results has them.",
-        bare, results.size(), static_cast<double>(kLargestPage) / 1e6));
-  }
+  lacks += what_is_left_out(shorten(results, size, !charts.empty(), sections), results.size());
   const std::string body = fmt::format("{}", fmt::join(sections, ""));
   const std::string packed =
       charts.empty() ? "" : element("script", charts, {{"type", "text/plain"}, {"id", "charts"}});

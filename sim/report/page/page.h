@@ -15,14 +15,15 @@ struct PageResult {
   std::string command;  ///< that prints it again, or the name of its file
 };
 
-/// What somebody still mails: a page of one result is smaller, of several while they are few.
+/// What somebody still mails: a page of one result is smaller, of up to some hundred too.
 inline constexpr std::size_t kLargestPage = 1'500'000;  // Source: what pages are held to, in bytes
 
 /// The whole page: of each result title, provenance, figures that decide, verdict with what would
 /// help, pictures, all tables with the meaning of their figures, assumptions, the scenario. It is
 /// built from the JSON alone, so a file that was kept gives the page that the run gave; pictures
 /// that the JSON lacks are named with the option that adds them. Where the page would be larger
-/// than `kLargestPage`, the pictures of the last results are left out, and the page says so.
+/// than `kLargestPage`, the last results lose their pictures, then all their tables of figures,
+/// then all but their first figures and verdict, and the page says so.
 /// @param results  at least one; of one verb or of several
 /// @param charts   the chart library as `scripts/charts_bundle` packs it (its licences, an empty
 ///                 line, its script by gzip in base64); empty: tables stand for charts, and the

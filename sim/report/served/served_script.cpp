@@ -105,6 +105,7 @@ async function simulate() {
   showFigures();
   await put(get('result'), answer.html);
   document.body.dataset.simulated = mine;
+  if (awaited) handOver(awaited);
 }
 
 // Replaces a part of the report; what was open stays open.
@@ -418,6 +419,15 @@ const files = {
   report: async () => save('report.html', 'text/html', await ask('report', {result: shown.run})),
 };
 
+// What was asked for before its simulation had ended; then it comes by itself.
+let awaited = '';
+async function handOver(kind) {
+  awaited = kind !== 'yaml' && !shown.run ? kind : '';
+  get('download').textContent = awaited ? 'Download when simulated' : 'Download';
+  if (awaited) return;
+  try { await files[kind](); } catch (error) { showErrors(error.errors || []); }
+}
+
 // --- Perfetto ---------------------------------------------------------------------------------------
 
 // Its page in a frame, as it offers to others: it is asked whether it is there (PING, PONG), then given the trace, which
@@ -491,11 +501,7 @@ function listen() {
     try { await navigator.clipboard.writeText(location.href); say('the address of this scenario is copied'); }
     catch { say('copy the address of this page: it holds the scenario'); }
   };
-  get('download').onclick = async () => {
-    const kind = get('kind').value;
-    if (kind !== 'yaml' && !shown.run) { say('the simulation has not ended yet'); return; }
-    try { await files[kind](); } catch (error) { showErrors(error.errors || []); }
-  };
+  get('download').onclick = () => handOver(get('kind').value);
   get('perfetto').onclick = async () => {
     if (!shown.run) { say('the simulation has not ended yet'); return; }
     try { await showTrace(); } catch (error) { showErrors(error.errors || []); }

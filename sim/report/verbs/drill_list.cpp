@@ -107,11 +107,11 @@ Table monitors_table() {
 
 }  // namespace
 
-std::string drill_list() {
+std::string drill_list(const Page& page) {
   Document document;
   document.title = "What a drill can inject, and who may watch";
   document.tables = {kinds_table(), monitors_table()};
-  return to_text(document);
+  return to_text(document, page);
 }
 
 }  // namespace headway::report

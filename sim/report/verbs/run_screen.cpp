@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <fmt/format.h>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -26,6 +27,42 @@ std::string spread_text(const std::string& middle,
                         const std::string& high) {
   const std::string range = range_text(low, high);
   return range == middle ? "" : fmt::format(" ({})", range);
+}
+
+/// What an assumption is about, by its key.
+const char* subject_of(const std::string& key) {
+  static constexpr std::array<std::pair<const char*, const char*>, 7> kSubjects{
+      {{"collective ", "collectives"},
+       {"training.framework", "framework"},
+       {"gpu.", "GPU"},
+       {"cluster.", "cluster"},
+       {"run.", "run"},
+       {"campaign.", "run"},
+       {"cost.", "cost"}}};
+  const auto found = std::find_if(kSubjects.begin(), kSubjects.end(),
+                                  [&](const auto& one) { return key.starts_with(one.first); });
+  return found == kSubjects.end() ? "step" : found->second;
+}
+
+/// As many as `subject_of` knows.
+constexpr std::size_t kMostKinds = 7;
+
+/// ": collectives 12, framework 10, other 13": what most assumptions are about.
+std::string assumed_kinds(const std::vector<training::Assumption>& assumptions, std::size_t most) {
+  std::map<std::string, std::size_t> counts;
+  for (const auto& one : assumptions) {
+    ++counts[subject_of(one.key)];
+  }
+  std::vector<std::pair<std::string, std::size_t>> kinds(counts.begin(), counts.end());
+  std::stable_sort(kinds.begin(), kinds.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  std::string text;
+  std::size_t left = assumptions.size();
+  for (std::size_t i = 0; i < std::min(most, kinds.size()); ++i) {
+    text += fmt::format("{}{} {}", i == 0 ? ": " : ", ", kinds[i].first, kinds[i].second);
+    left -= kinds[i].second;
+  }
+  return text.empty() || left == 0 ? text : fmt::format("{}, other {}", text, left);
 }
 
 std::string elided(const std::string& text, std::size_t width) {
@@ -280,12 +317,20 @@ class Screen {
       roomy_line("Compared before: ", visible(report_.compared.front()));
     }
     const std::size_t more = report_.warnings.empty() ? 0 : report_.warnings.size() - 1;
-    line(elided(fmt::format("{} assumptions{}. More: --full, --explain, --show assumptions,...",
-                            report_.assumptions.size(),
-                            more == 0   ? ""
-                            : more == 1 ? ", 1 more warning"
-                                        : fmt::format(", {} more warnings", more)),
-                width_));
+    const std::string warnings = more == 0   ? ""
+                                 : more == 1 ? "; 1 more warning"
+                                             : fmt::format("; {} more warnings", more);
+    // As many kinds as there is room for.
+    std::string text;
+    for (std::size_t kinds = kMostKinds; text.empty() || shown_width(text) > width_; --kinds) {
+      text = fmt::format("{} assumption{}{}{}. More: --full", report_.assumptions.size(),
+                         report_.assumptions.size() == 1 ? "" : "s",
+                         assumed_kinds(report_.assumptions, kinds), warnings);
+      if (kinds == 0) {
+        break;
+      }
+    }
+    line(elided(text, width_));
   }
 
   const study::RunReport& report_;
