@@ -872,7 +872,7 @@ class ClusterSpec:
 @dataclass(frozen=True, kw_only=True)
 class FullAttentionSpec:
     """Heads of the layers without the window, where they are of their own; needs
-    'window_period'.
+    'window_period' or 'leading_full_layers'.
 
     Attributes
     ----------
@@ -883,6 +883,8 @@ class FullAttentionSpec:
     shared_values
         One product makes keys and values, which differ by norm and rotation alone
         ('attention_k_eq_v'). (default false)
+    value_dim
+        Width of values of one of their heads; 0: that of keys. (default 0)
     use, source
         As described at the top of this module.
     """
@@ -890,6 +892,7 @@ class FullAttentionSpec:
     key_value_heads: int = NOT_GIVEN
     head_dim: int = NOT_GIVEN
     shared_values: bool = NOT_GIVEN
+    value_dim: int = NOT_GIVEN
     use: str | None = None
     source: str | None = None
 
@@ -1284,6 +1287,8 @@ class ModelSpec:
         Key and value heads; equal to heads without grouping. (required)
     head_dim
         Width of one head; not always hidden / heads. (required)
+    value_dim
+        Width of values of a head; 0: that of keys (MiMo-V2-Flash: 128 beside 192). (default 0)
     ffn
         Inner width of the dense MLP. (required)
     gated_mlp
@@ -1322,12 +1327,15 @@ class ModelSpec:
     window_period
         One layer in this many has full attention, the others the window; 1: all have the
         window. (default 1)
+    leading_full_layers
+        Layers at the front with full attention, whatever 'window_period' gives them
+        (MiMo-V2-Flash: 1). (default 0)
     chunked_window
         The window does not slide: a sequence is cut into pieces of `window` tokens that do not
         attend to each other (Llama 4). (default false)
     full_attention
         Heads of the layers without the window, where they are of their own; needs
-        'window_period'. (optional)
+        'window_period' or 'leading_full_layers'. (optional)
     latent
         Ranks of multi-latent attention. (optional)
     sparse
@@ -1347,6 +1355,12 @@ class ModelSpec:
         (optional)
     multi_token_prediction
         Extra prediction layers (DeepSeek-V3: 1). (default 0)
+    dense_prediction
+        Prediction layers have a dense MLP, whatever the last layer has (MiMo-V2-Flash).
+        (default false)
+    windowed_prediction
+        Prediction layers have the window, whatever the last layer has (MiMo-V2-Flash). (default
+        false)
     adapters
         Low-rank adapters (LoRA): they alone are trained, and the model's own weights stay as
         they are; absent: the model itself is trained. (optional)
@@ -1371,6 +1385,7 @@ class ModelSpec:
     heads: int = NOT_GIVEN
     key_value_heads: int = NOT_GIVEN
     head_dim: int = NOT_GIVEN
+    value_dim: int = NOT_GIVEN
     ffn: int = NOT_GIVEN
     gated_mlp: bool = NOT_GIVEN
     vocabulary: int = NOT_GIVEN
@@ -1387,6 +1402,7 @@ class ModelSpec:
     attention: Literal["mha", "gqa", "mla", "sliding_window"] = NOT_GIVEN
     window: int = NOT_GIVEN
     window_period: int = NOT_GIVEN
+    leading_full_layers: int = NOT_GIVEN
     chunked_window: bool = NOT_GIVEN
     full_attention: FullAttentionSpec | None = None
     latent: LatentAttentionSpec | None = None
@@ -1396,6 +1412,8 @@ class ModelSpec:
     mixer: MixerSpec | None = None
     layer_pattern: Sequence[Literal["attention", "mixer", "both", "attention_only", "mixer_only", "mlp_only", "experts_only"]] = NOT_GIVEN
     multi_token_prediction: int = NOT_GIVEN
+    dense_prediction: bool = NOT_GIVEN
+    windowed_prediction: bool = NOT_GIVEN
     adapters: AdaptersSpec | None = None
     frozen: FrozenSpec | None = None
     sixteen_bit_layers: SixteenBitLayersSpec | None = None

@@ -207,6 +207,9 @@ void fill_attention(const RunRow& row,
     m.attention = known->attention;
     m.window = known->window;
     m.window_period = known->window_period;
+    m.leading_full_layers = known->leading_full_layers;
+    m.full_attention = known->full_attention;
+    m.value_dim = known->value_dim;
   } else {
     read_window(attention, m);
   }
@@ -272,6 +275,10 @@ workload::ModelSpec row_model(const RunRow& row, const Catalogue& catalogue, Ass
   if (m.multi_token_prediction > 0 && m.layers != known->layers) {
     m.multi_token_prediction = 0;  // a cut of some layers: whether the modules stayed is not said
     assume(assumed, "multi_token_prediction");
+  }
+  if (m.multi_token_prediction > 0) {
+    m.dense_prediction = m.moe && known->dense_prediction;
+    m.windowed_prediction = m.window > 0 && known->windowed_prediction;
   }
   m.tied_embeddings = ties_embeddings(row, known, m, assumed);
   return m;

@@ -53,8 +53,8 @@ double attention_matrices(const ModelSpec& model, const LayerKind& kind) {
   if (!model.latent) {
     const AttentionHeads heads = attention_heads(model, kind);
     const double gate = model.attention_gate ? a : 0.0;
-    return h * heads.dim *
-           (2.0 * a + gate + static_cast<double>(heads.projections) * heads.key_value);
+    return h *
+           (heads.dim * (a + gate) + heads.key_value * heads.pair_width() + heads.value_dim * a);
   }
   const LatentAttentionSpec& latent = *model.latent;
   const double query_width = a * (latent.no_rope_dim + latent.rope_dim);
@@ -70,9 +70,7 @@ double attention_parameters(const ModelSpec& model, const LayerKind& kind) {
   if (model.biases) {
     const AttentionHeads heads = attention_heads(model, kind);
     const double gate = model.attention_gate ? model.heads : 0.0;
-    total += (heads.query + gate + static_cast<double>(heads.projections) * heads.key_value) *
-                 heads.dim +
-             model.hidden;
+    total += (heads.query + gate) * heads.dim + heads.key_value * heads.pair_width() + model.hidden;
   }
   if (model.latent) {
     total += model.latent->query_rank + model.latent->key_value_rank;
@@ -139,7 +137,7 @@ double core_width(const ModelSpec& model, const LayerKind& kind) {
            (model.head_dim + native_value_dim(*model.native_sparse, model.head_dim));
   }
   const AttentionHeads heads = attention_heads(model, kind);
-  return 2.0 * heads.query * heads.dim;
+  return static_cast<double>(heads.query) * (heads.dim + heads.value_dim);
 }
 
 /// The same of the indexer, which scores every key and weighs none.
@@ -249,11 +247,11 @@ double mean_keys(const ModelSpec& model, const TrainingSpec& training, bool wind
 
 }  // namespace
 
-double causal_keys(const ModelSpec& model, int layer, int sequence_length) {
+double causal_keys(const ModelSpec& model, const LayerKind& kind, int sequence_length) {
   if (model.native_sparse) {
     return native_shape(*model.native_sparse, sequence_length).keys.total();
   }
-  return document_keys(sequence_length, keys_seen(model, layer_kind(model, {}, layer).windowed));
+  return document_keys(sequence_length, keys_seen(model, kind.windowed));
 }
 
 double mean_document_keys(const std::vector<DocumentLength>& documents, AttentionWindow window) {
@@ -294,7 +292,7 @@ ForwardFlops forward_flops_per_token(const ModelSpec& model, int sequence_length
     const LayerKind kind = layer_kind(model, {}, layer);
     if (kind.attends()) {
       flops.attention_core +=
-          Flops(2.0 * 2.0 * causal_keys(model, layer, sequence_length) * core_width(model, kind));
+          Flops(2.0 * 2.0 * causal_keys(model, kind, sequence_length) * core_width(model, kind));
       flops.attention_core += Flops(2.0 * sequence_length * index_width(model, kind));
     }
   }
@@ -308,7 +306,7 @@ ForwardFlops forward_flops_per_token(const ModelSpec& model, int sequence_length
   flops.prediction = Flops(model.multi_token_prediction * prediction);
   flops.prediction_core =
       Flops(model.multi_token_prediction *
-            (4.0 * causal_keys(model, model.layers - 1, sequence_length) * core_width(model, last) +
+            (4.0 * causal_keys(model, last, sequence_length) * core_width(model, last) +
              2.0 * sequence_length * index_width(model, last)));
   return flops;
 }
@@ -361,7 +359,7 @@ TrainingFlops training_flops_per_token(const ModelSpec& model,
   NotDone less{head_not_done(model), 0};
   for (int layer = 0; layer < model.layers; ++layer) {
     const LayerKind kind = layer_kind(model, {}, layer);
-    const double keys = kind.attends() ? causal_keys(model, layer, sequence_length) : 0.0;
+    const double keys = kind.attends() ? causal_keys(model, kind, sequence_length) : 0.0;
     const double core = kind.attends() ? 4.0 * keys * core_width(model, kind) +
                                              2.0 * sequence_length * index_width(model, kind)
                                        : 0.0;
@@ -498,10 +496,10 @@ core::Flops executed_attention_per_layer(const ModelSpec& model,
   const double query_tokens =
       static_cast<double>(training.sequence_length) * parallelism.micro_batch / parallelism.context;
   const double heads = static_cast<double>(model.heads) / parallelism.tensor;
-  const double own_dim = attention_heads(model, {}).dim;
+  const AttentionHeads own = attention_heads(model, {});
   const double key_dim =
-      model.latent ? model.latent->no_rope_dim + model.latent->rope_dim : own_dim;
-  const double value_dim = model.latent ? model.latent->value_dim : own_dim;
+      model.latent ? model.latent->no_rope_dim + model.latent->rope_dim : own.dim;
+  const double value_dim = model.latent ? model.latent->value_dim : own.value_dim;
   return core::Flops(keys * query_tokens * heads * (8.0 * key_dim + 6.0 * value_dim));
 }
 

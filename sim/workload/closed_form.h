@@ -80,10 +80,10 @@ struct ForwardFlops {
 /// num_floating_point_operations.
 ForwardFlops forward_flops_per_token(const ModelSpec& model, int sequence_length);
 
-/// Mean number of keys a query of layer `layer` attends to if the causal half is kept:
+/// Mean number of keys a query of a layer of a kind attends to if the causal half is kept:
 /// s/2 in full attention, w (1 - w/2s) with a window of w tokens, w/2 in pieces of w tokens that
 /// divide s.
-double causal_keys(const ModelSpec& model, int layer, int sequence_length);
+double causal_keys(const ModelSpec& model, const LayerKind& kind, int sequence_length);
 
 /// Which keys a query sees of those before it: the last `tokens` (0: all), or those of its own
 /// piece of a sequence cut into pieces of `tokens`.
@@ -136,10 +136,10 @@ struct ContextBytes {
   core::Bytes forward, backward;
 };
 
-/// With KV = 2 q (s/c) b d g/t, Q = q (s/c) b d a/t, q = 2 bytes (FIELD notes 3.5):
+/// With KV = q (s/c) b (d + d_v) g/t, Q = q (s/c) b (d + d_v) a/t, q = 2 bytes (FIELD notes 3.5):
 ///     ring: (c-1) KV forward, 2 (c-1) KV backward (blocks and their gradients); all-gather: the
-///     same bytes, as (c-1)/c of whole arrays; all-to-all: (c-1)/c (2 Q + 2 K) each way, where K is
-///     half of KV, or of c heads where a tensor rank has fewer key-value heads
+///     same bytes, as (c-1)/c of whole arrays; all-to-all: (c-1)/c (Q + KV) each way, queries and
+///     outputs beside keys and values, these of c heads where a tensor rank has fewer
 /// Recomputed forwards send again and are not counted here.
 /// @param windowed  of a layer whose attention sees the model's window: of a ring with n steps that
 ///                  any rank needs, n - 1 in place of c - 1

@@ -150,6 +150,7 @@ struct ModelSpec {
   int heads = 0;
   int key_value_heads = 0;
   int head_dim = 0;
+  int value_dim = 0;
   int ffn = 0;
   bool gated_mlp = true;
   int vocabulary = 0;
@@ -166,6 +167,7 @@ struct ModelSpec {
   AttentionKind attention = AttentionKind::grouped_query;
   int window = 0;
   int window_period = 1;
+  int leading_full_layers = 0;
   bool chunked_window = false;
   std::optional<FullAttentionSpec> full_attention;
   std::optional<LatentAttentionSpec> latent;
@@ -175,6 +177,8 @@ struct ModelSpec {
   std::optional<MixerSpec> mixer;
   std::vector<LayerContent> layer_pattern;
   int multi_token_prediction = 0;
+  bool dense_prediction = false;
+  bool windowed_prediction = false;
   std::optional<AdaptersSpec> adapters;
   std::optional<FrozenSpec> frozen;
   std::optional<SixteenBitLayersSpec> sixteen_bit_layers;
@@ -192,6 +196,9 @@ struct ModelSpec {
                "Key and value heads; equal to heads without grouping.", core::from_one_to_64k);
     v.required("head_dim", head_dim, "Width of one head; not always hidden / heads.",
                core::from_one_to_64k);
+    v.optional("value_dim", value_dim,
+               "Width of values of a head; 0: that of keys (MiMo-V2-Flash: 128 beside 192).",
+               core::up_to_64k);
     v.required("ffn", ffn, "Inner width of the dense MLP.", core::up_to_16m);
     v.optional("gated_mlp", gated_mlp, "Three matrices (SwiGLU) instead of two.");
     v.required("vocabulary", vocabulary, "Rows of the embedding as trained (padding included).",
@@ -228,13 +235,17 @@ struct ModelSpec {
         "window_period", window_period,
         "One layer in this many has full attention, the others the window; 1: all have the window.",
         core::from_one_to_10k);
+    v.optional("leading_full_layers", leading_full_layers,
+               "Layers at the front with full attention, whatever 'window_period' gives them "
+               "(MiMo-V2-Flash: 1).",
+               core::up_to_10k);
     v.optional(
         "chunked_window", chunked_window,
         "The window does not slide: a sequence is cut into pieces of `window` tokens that do "
         "not attend to each other (Llama 4).");
     v.optional("full_attention", full_attention,
                "Heads of the layers without the window, where they are of their own; needs "
-               "'window_period'.");
+               "'window_period' or 'leading_full_layers'.");
     v.optional("latent", latent, "Ranks of multi-latent attention.");
     v.optional("sparse", sparse,
                "Sparse attention over compressed keys that an indexer chooses; needs 'latent'.");
@@ -253,6 +264,10 @@ struct ModelSpec {
         "mixer_only, mlp_only and experts_only are one half each (Nemotron-H).");
     v.optional("multi_token_prediction", multi_token_prediction,
                "Extra prediction layers (DeepSeek-V3: 1).", core::up_to_64);
+    v.optional("dense_prediction", dense_prediction,
+               "Prediction layers have a dense MLP, whatever the last layer has (MiMo-V2-Flash).");
+    v.optional("windowed_prediction", windowed_prediction,
+               "Prediction layers have the window, whatever the last layer has (MiMo-V2-Flash).");
     v.optional("adapters", adapters,
                "Low-rank adapters (LoRA): they alone are trained, and the model's own weights stay "
                "as they are; absent: the model itself is trained.");

@@ -69,7 +69,7 @@ RankShape rank_shape(const ModelSpec& model,
   shape.key_value_heads = std::max(1, heads.key_value / t);
   shape.key_projections = heads.projections;
   shape.head_dim = heads.dim;
-  shape.value_dim = heads.dim;
+  shape.value_dim = heads.value_dim;
   if (model.latent) {
     set_latent(*model.latent, shape);
   }

@@ -95,7 +95,8 @@ struct RankShape {
     if (native) {
       return native_columns(heads, key_value_heads, head_dim, value_dim);
     }
-    return ((attention_gate ? 2 : 1) * heads + key_projections * key_value_heads) * head_dim;
+    return (attention_gate ? 2 : 1) * heads * head_dim +
+           key_value_heads * (head_dim + (key_projections - 1) * value_dim);
   }
   /// Of it: queries (and their gate), keys, values, where these are products of their own; zeros
   /// where native sparse attention has more of them.
@@ -103,8 +104,8 @@ struct RankShape {
     if (native || key_projections != 2) {
       return {};
     }
-    const std::int64_t keys = key_value_heads * head_dim;
-    return {(attention_gate ? 2 : 1) * heads * head_dim, keys, keys};
+    return {(attention_gate ? 2 : 1) * heads * head_dim, key_value_heads * head_dim,
+            key_value_heads * value_dim};
   }
   [[nodiscard]] std::int64_t mlp_in_width(bool gated) const { return gated ? 2 * ffn : ffn; }
   /// Attention of this rank's queries with this rank's keys.

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "sim/core/checked.h"
+#include "sim/workload/attention/attention_problems.h"
 #include "sim/workload/blocks/build.h"
 #include "sim/workload/layout.h"
 #include "sim/workload/memory/offload.h"
@@ -339,20 +340,26 @@ void check_block(Violations& out, const ModelSpec& model) {
         fmt::format("query_key_norm of model '{}' with latent attention is not simulated",
                     model.name));
   }
-  if (model.chunked_window && model.window == 0) {
-    add(out, "model.chunked_window",
-        fmt::format("chunked_window of model '{}' needs 'window'", model.name));
-  }
-  if (model.full_attention && (model.window == 0 || model.window_period <= 1)) {
-    add(out, "model.full_attention",
-        fmt::format("full_attention of model '{}' is what layers without the window have beside "
-                    "others with it: set 'window' and 'window_period', or leave it out",
+}
+
+/// Prediction modules that are lighter than the last layer.
+void check_prediction(Violations& out, const ModelSpec& model) {
+  if (model.dense_prediction && !model.moe) {
+    add(out, "model.dense_prediction",
+        fmt::format("no layer of model '{}' has experts, so prediction layers have a dense MLP "
+                    "anyway: leave dense_prediction out, or set 'moe'",
                     model.name));
   }
-  if (model.full_attention && (model.latent || model.native_sparse)) {
-    add(out, "model.full_attention",
-        fmt::format("full_attention of model '{}' beside latent or native sparse attention is not "
-                    "simulated",
+  if (model.dense_prediction && model.multi_token_prediction > 0 && model.ffn == 0) {
+    add(out, "model.ffn",
+        fmt::format("dense_prediction of model '{}' needs the width of its MLP: set 'ffn' to 1 or "
+                    "more",
+                    model.name));
+  }
+  if (model.windowed_prediction && model.window == 0) {
+    add(out, "model.windowed_prediction",
+        fmt::format("windowed_prediction of model '{}' needs the window: set 'window', or leave it "
+                    "out",
                     model.name));
   }
 }
@@ -460,6 +467,8 @@ Violations unsupported(const ModelSpec& model,
     out.push_back(std::move(*problem));
   }
   check_block(out, model);
+  check_prediction(out, model);
+  std::ranges::move(attention_problems(model), std::back_inserter(out));
   check_sparse(out, model, training, parallelism);
   check_native(out, model, training, parallelism);
   std::ranges::move(mixer_problems(model, parallelism), std::back_inserter(out));

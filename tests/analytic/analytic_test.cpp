@@ -109,6 +109,25 @@ TEST(AnalyticTier, AgreesWithTheSimulationOfNativeSparseAttention) {
   std::cout << agreement.text();
 }
 
+// As MiMo-V2-Flash: both kinds of layers, and modules unlike the last of them.
+TEST(AnalyticTier, AgreesWithTheSimulationOfNarrowValues) {
+  std::mt19937 random(31);
+  Agreement agreement;
+  int leading = 0, light = 0;
+  while (agreement.compared() < 40) {
+    const auto layout = random_layout(random, add_narrow_values);
+    if (layout && !scatters_beside_weight_gradients(layout->scenario().parallelism) &&
+        agreement.compare(*layout)) {
+      const workload::ModelSpec& m = layout->scenario().model;
+      leading += m.leading_full_layers > 0 ? 1 : 0;
+      light += m.multi_token_prediction > 0 && m.windowed_prediction ? 1 : 0;
+    }
+  }
+  EXPECT_GT(leading, 10);
+  EXPECT_GT(light, 5);
+  std::cout << agreement.text();
+}
+
 // Layers at both ends that stay in 16 bits beside narrow ones.
 TEST(AnalyticTier, AgreesWithTheSimulationOfSixteenBitLayers) {
   std::mt19937 random(18);

@@ -113,6 +113,22 @@ inline void add_native_attention(const Draw& pick, workload::ModelSpec& m) {
   m.native_sparse->stride = pick(16, 32);
 }
 
+/// Values narrower than keys, layers without the window at the front, light prediction modules.
+inline void add_narrow_values(const Draw& pick, workload::ModelSpec& m) {
+  m.attention = workload::AttentionKind::sliding_window;
+  m.head_dim = 192;
+  m.value_dim = pick(64, 128);
+  m.window = pick(128, 1024);
+  m.window_period = pick(2, 6);
+  m.leading_full_layers = pick(0, 1, 3);
+  if (pick(true, false)) {
+    m.full_attention = workload::FullAttentionSpec{pick(4, 8), 192, false, 128};
+  }
+  m.multi_token_prediction = pick(0, 1, 2);
+  m.dense_prediction = m.moe && pick(true, false);
+  m.windowed_prediction = pick(true, false);
+}
+
 /// Adapters, frozen layers, or both.
 inline void train_in_part(const Draw& pick, workload::ModelSpec& m) {
   m.multi_token_prediction = 0;

@@ -270,6 +270,10 @@ void add_taught(std::vector<Base>& list) {
                     std::vector<std::string>{
                         teacher("window: 1024, window_period: 2, full_attention: "
                                 "{key_value_heads: 4, head_dim: 192, shared_values: true}")});
+  list.emplace_back("taught.yaml",
+                    std::vector<std::string>{teacher(
+                        "value_dim: 96, window: 1024, window_period: 3, leading_full_layers: 1, "
+                        "full_attention: {key_value_heads: 4, head_dim: 192, value_dim: 128}")});
   for (const char* padded : {"true", "false"}) {
     list.emplace_back(
         "mixture.yaml",
@@ -323,7 +327,7 @@ std::vector<Base> bases() {
   for (const char* file :
        {"dense.yaml", "failing.yaml", "mixture.yaml", "older.yaml", "hybrid.yaml", "sparse.yaml",
         "native.yaml", "adapted.yaml", "seeing.yaml", "sites.yaml", "apart.yaml", "occupied.yaml",
-        "tight.yaml", "fed.yaml", "cached.yaml"}) {
+        "tight.yaml", "fed.yaml", "cached.yaml", "narrow.yaml"}) {
     list.emplace_back(file);
   }
   list.emplace_back("dense.yaml",

@@ -200,7 +200,8 @@ TEST(FullAttention, IsRefusedWhereItMeansNothing) {
   EXPECT_EQ(texts(unsupported(model, recipe(8192, 8), split(1, 1))),
             (std::vector<std::string>{
                 "full_attention of model 'Llama 3.1 8B' is what layers without the window have "
-                "beside others with it: set 'window' and 'window_period', or leave it out"}));
+                "beside others with it: set 'window', and 'window_period' or "
+                "'leading_full_layers', or leave it out"}));
   model = own_heads();
   model.full_attention->key_value_heads = 6;
   EXPECT_EQ(texts(violations(model, recipe(8192, 8), split(4, 1), 1, 8)),

@@ -120,16 +120,16 @@ TEST(TrainingFlops, OfSelectiveRecomputeAddOneCoreAttention) {
 
 TEST(CausalKeys, AreHalfTheSequenceWhenTheWindowCoversIt) {
   ModelSpec model = llama_8b();
-  EXPECT_EQ(causal_keys(model, 0, 8192), 4096);
+  EXPECT_EQ(causal_keys(model, layer_kind(model, {}, 0), 8192), 4096);
   model.window = 1024;
   // Brute force: query i sees min(i, w) keys, in the limit of fine tokens.
   double sum = 0;
   for (int i = 0; i < 8192; ++i) {
     sum += std::min(i + 0.5, 1024.0);
   }
-  EXPECT_NEAR(causal_keys(model, 0, 8192), sum / 8192, 1e-6);
+  EXPECT_NEAR(causal_keys(model, layer_kind(model, {}, 0), 8192), sum / 8192, 1e-6);
   model.window_period = 2;
-  EXPECT_EQ(causal_keys(model, 1, 8192), 4096);
+  EXPECT_EQ(causal_keys(model, layer_kind(model, {}, 1), 8192), 4096);
 }
 
 TEST(PipelineBubble, IsThatOfThePapers) {

@@ -126,7 +126,7 @@ TEST(PublicFlops, OfAnIndexerAreMaxTexts) {
   with.sparse = SparseAttentionSpec{64, 128, 2048};
   const ForwardFlops sparse = forward_flops_per_token(with, kCountedLength);
   EXPECT_DOUBLE_EQ((sparse.projections - dense.projections).si(), 2 * 61 * 13'959'168.0);
-  EXPECT_DOUBLE_EQ(causal_keys(with, 0, kCountedLength), 1792);
+  EXPECT_DOUBLE_EQ(causal_keys(with, layer_kind(with, {}, 0), kCountedLength), 1792);
   EXPECT_DOUBLE_EQ(0.5 * sparse.attention_core.si(),
                    2 * 61 * (33'554'432.0 + 1792.0 * 128 * (576 + 512)));
 }

@@ -55,7 +55,7 @@ TEST(SparseAttention, MeetsTheChosenKeysInTheirCompressedForm) {
   EXPECT_DOUBLE_EQ(forward.attention_core.si(),
                    6 * 2 * (1920 * 2.0 * 128 * (576 + 512) + 8192 * 2.0 * 64 * 128));
   // Sequences shorter than that attend to all.
-  EXPECT_DOUBLE_EQ(causal_keys(few_layers(), 0, 2048), 1024);
+  EXPECT_DOUBLE_EQ(causal_keys(few_layers(), layer_kind(few_layers(), {}, 0), 2048), 1024);
 }
 
 TEST(SparseAttention, WorksAsTheClosedFormSays) {

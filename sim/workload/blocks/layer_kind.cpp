@@ -69,7 +69,8 @@ bool all_alike(const ModelSpec& model, const ParallelismSpec& parallelism) {
                            parallelism.recompute_layers == parallelism.recompute_period);
   const bool indexed = !model.sparse || model.sparse->period == 1;
   return model.layer_pattern.size() <= 1 && mixtures && indexed && model.window_period <= 1 &&
-         (!model.frozen || model.frozen->layers == 0) && !model.sixteen_bit_layers && recomputed;
+         model.leading_full_layers == 0 && (!model.frozen || model.frozen->layers == 0) &&
+         !model.sixteen_bit_layers && recomputed;
 }
 
 /// Whether sparse attention of a layer has no indexer.
@@ -104,8 +105,9 @@ LayerKind layer_kind(const ModelSpec& model, const ParallelismSpec& parallelism,
     const int place = layer - model.moe->leading_dense_layers;
     kind.experts = place % model.moe->period == model.moe->period - 1;
   }
-  const bool full =
+  const bool last_of_period =
       model.window_period > 1 && layer % model.window_period == model.window_period - 1;
+  const bool full = last_of_period || layer < model.leading_full_layers;
   kind.windowed = model.window > 0 && !full && kind.attends();
   kind.learning = layer_learning(model, layer);
   kind.reuses = model.sparse && kind.attends() && reuses(*model.sparse, layer);
@@ -122,6 +124,8 @@ LayerKind prediction_kind(const ModelSpec& model, const ParallelismSpec& paralle
     kind.experts = model.moe.has_value();
     kind.mlp = kind.experts || model.ffn > 0;
   }
+  kind.experts = kind.experts && !model.dense_prediction;
+  kind.windowed = kind.windowed || (model.windowed_prediction && model.window > 0);
   return kind;
 }
 

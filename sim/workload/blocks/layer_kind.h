@@ -51,7 +51,8 @@ LayerKind layer_kind(const ModelSpec& model, const ParallelismSpec& parallelism,
 /// The kind that multi-token prediction repeats: that of the model's last layer, with an indexer of
 /// its own (GLM-5.2) and as narrow as most (Megatron-LM, multi_token_prediction.py). Where the
 /// pattern has single halves alone: attention and, where the model has any, experts (Nemotron 3
-/// Super: "*E"), else the MLP.
+/// Super: "*E"), else the MLP. `dense_prediction` and `windowed_prediction` make it lighter than
+/// the last layer (MiMo-V2-Flash, arXiv 2601.02780).
 LayerKind prediction_kind(const ModelSpec& model, const ParallelismSpec& parallelism);
 
 /// Layers first .. first + count - 1 as runs of equal ones, in the order of the model.

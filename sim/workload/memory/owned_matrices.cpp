@@ -104,10 +104,13 @@ void add_attention(MatrixList& list, const ModelSpec& model, int t, const LayerK
   const std::int64_t h = model.hidden;
   const AttentionHeads heads = attention_heads(model, kind);
   const std::int64_t query = std::int64_t{heads.query / t} * heads.dim;
-  const std::int64_t key = std::int64_t{std::max(1, heads.key_value / t)} * heads.dim;
+  const std::int64_t groups = std::max(1, heads.key_value / t);
   list.add_rows(query, h, model.attention_gate ? 2 : 1);
-  list.add_rows_of(std::min(t, heads.key_value), key, h, heads.projections);
-  list.add_columns(h, query);
+  const int parts = std::min(t, heads.key_value);
+  const bool alike = heads.value_dim == heads.dim;
+  list.add_rows_of(parts, groups * heads.dim, h, alike ? heads.projections : 1);
+  list.add_rows_of(parts, groups * heads.value_dim, h, alike ? 0 : heads.projections - 1);
+  list.add_columns(h, std::int64_t{heads.query / t} * heads.value_dim);
 }
 
 void add_mixer(MatrixList& list, const ModelSpec& model, int t) {

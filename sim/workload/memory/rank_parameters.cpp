@@ -50,12 +50,12 @@ double attention_per_rank(const ModelSpec& model, const LayerKind& kind, int ten
     return whole / tensor;  // heads of keys divide
   }
   const AttentionHeads heads = attention_heads(model, kind);
-  const double query_width = static_cast<double>(heads.query) / tensor * heads.dim;
+  const double queries = static_cast<double>(heads.query) / tensor;
   // Key and value heads fewer than ranks are copied, not split.
-  const double key_width = std::max(1.0, static_cast<double>(heads.key_value) / tensor) * heads.dim;
+  const double groups = std::max(1.0, static_cast<double>(heads.key_value) / tensor);
   const double columns =
-      (model.attention_gate ? 2.0 : 1.0) * query_width + heads.projections * key_width;
-  return h * (columns + query_width) + (model.biases ? columns : 0.0);
+      (model.attention_gate ? 2.0 : 1.0) * queries * heads.dim + groups * heads.pair_width();
+  return h * (columns + queries * heads.value_dim) + (model.biases ? columns : 0.0);
 }
 
 /// An MLP of `width` columns between `inputs` wide rows on this rank, and the biases of its

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "sim/workload/attention/attention_heads.h"
+
 namespace headway::workload {
 
 namespace {
@@ -27,9 +29,13 @@ AdapterWidths adapter_widths(const ModelSpec& model, const ParallelismSpec& para
   const int t = parallelism.tensor;
   AdapterWidths widths;
   widths.hidden = model.hidden;
-  widths.queries =
-      static_cast<std::int64_t>(model.heads / t) * model.head_dim * (model.attention_gate ? 2 : 1);
-  widths.keys = static_cast<std::int64_t>(std::max(1, model.key_value_heads / t)) * model.head_dim;
+  const AttentionHeads heads = attention_heads(model, {});
+  const std::int64_t queries = heads.query / t;
+  const std::int64_t groups = std::max(1, heads.key_value / t);
+  widths.queries = queries * heads.dim * (model.attention_gate ? 2 : 1);
+  widths.keys = groups * heads.dim;
+  widths.values = groups * heads.value_dim;
+  widths.attended = queries * heads.value_dim;
   widths.ffn = model.ffn / t;
   if (model.moe) {
     widths.shared = static_cast<std::int64_t>(model.moe->shared_experts) * model.moe->ffn / t;
@@ -51,15 +57,14 @@ std::vector<Adapter> adapters_at(const ModelSpec& model,
                       routed(place) ? widths.local_experts : std::int64_t{1}});
     }
   };
-  const std::int64_t attended = widths.queries / (model.attention_gate ? 2 : 1);
   switch (place) {
     case AdapterPlace::attention_in:
       add(A::query, widths.hidden, widths.queries);
       add(A::key, widths.hidden, widths.keys);
-      add(A::value, widths.hidden, widths.keys);
+      add(A::value, widths.hidden, widths.values);
       break;
     case AdapterPlace::attention_out:
-      add(A::output, attended, widths.hidden);
+      add(A::output, widths.attended, widths.hidden);
       break;
     case AdapterPlace::mlp_in:
     case AdapterPlace::shared_in: {

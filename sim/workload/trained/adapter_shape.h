@@ -45,7 +45,8 @@ struct Adapter {
 
 /// Widths of a layer's products on one rank.
 struct AdapterWidths {
-  std::int64_t hidden = 0, queries = 0, keys = 0;
+  std::int64_t hidden = 0, queries = 0, keys = 0, values = 0;
+  std::int64_t attended = 0;            ///< attention's output
   std::int64_t ffn = 0;                 ///< dense MLP
   std::int64_t shared = 0, expert = 0;  ///< shared experts, one routed expert
   std::int64_t routed = 0;              ///< of what routed experts read and write

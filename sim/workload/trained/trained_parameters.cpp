@@ -94,7 +94,8 @@ double widened_matrix(const ModelSpec& model) {
   if (!in_nf4(model)) {
     return 0;
   }
-  const double attended = static_cast<double>(model.heads) * model.head_dim;
+  const double attended =
+      static_cast<double>(model.heads) * std::max(model.head_dim, model.value_dim);
   const double expert =
       model.moe ? static_cast<double>(model.moe->ffn) * routed_width(model) / model.hidden : 0.0;
   return 2.0 * model.hidden * std::max({attended, static_cast<double>(model.ffn), expert});
