@@ -105,10 +105,10 @@ struct PublishedSize {
 
 /// Source: reports of the models.
 constexpr PublishedSize kReportedSizes[] = {
-    {"llama-3.1-405b", 405.9},  {"llama-3.1-8b", 8.03},  {"mixtral-8x7b", 46.7},
-    {"deepseek-v3", 671.0},     {"gpt-3-175b", 174.6},   {"megatron-1t", 1008.0},
-    {"bloom-176b", 176.2},      {"gpt-oss-120b", 116.8}, {"longcat-flash-560b-a27b", 560.0},
-    {"arctic-480b-a17b", 480.0}};
+    {"llama-3.1-405b", 405.9},   {"llama-3.1-8b", 8.03},  {"mixtral-8x7b", 46.7},
+    {"deepseek-v3", 671.0},      {"gpt-3-175b", 174.6},   {"megatron-1t", 1008.0},
+    {"bloom-176b", 176.2},       {"gpt-oss-120b", 116.8}, {"longcat-flash-560b-a27b", 560.0},
+    {"arctic-480b-a17b", 480.0}, {"mimo-v2-flash", 309.0}};
 
 /// Source: numbers in the published weights, which model hubs show and public files quote; of
 /// models of images and text what llama.cpp counts without the encoder; of Llama 4 Scout 108.64

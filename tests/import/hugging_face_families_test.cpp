@@ -14,6 +14,7 @@
 
 #include "tests/import/hugging_face_halves.h"
 #include "tests/import/hugging_face_keys.h"
+#include "tests/import/hugging_face_windows.h"
 
 namespace headway::import {
 namespace {
@@ -346,13 +347,15 @@ std::vector<Published> hybrids() {
   };
 }
 
-/// Models that are written as single halves. Their cards: 120 B with 12 B active, 560 B, 480 B.
+/// Models that are written as single halves, and one whose layers have two kinds of heads. Their
+/// cards: 120 B with 12 B active, 560 B, 480 B, 309 B.
 std::vector<Published> halves() {
   return {{nemotron_3(fmt::format(R"("num_hidden_layers": 88, "hybrid_override_pattern": "{}")",
                                   kSuperLetters)),
            120.67},
           {kLongcat, 560.5},
-          {kArctic, 478.58}};
+          {kArctic, 478.58},
+          {mimo(hub_lists()), 308.78}};
 }
 
 // Of keys that nobody reads those that may change the model are named, in the order of the

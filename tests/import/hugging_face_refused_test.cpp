@@ -28,10 +28,6 @@ TEST(HuggingFaceRefusals, WhatIsNotModelledIsRefusedByName) {
   EXPECT_THAT(refused("kimi_k3"), HasSubstr("has residuals over blocks of layers"));
   EXPECT_THAT(refused("minimax_m3"),
               HasSubstr("blocks of keys that an indexer beside grouped-query"));
-  EXPECT_THAT(refused("mimo_v2_flash"),
-              HasSubstr("has values narrower than keys ('v_head_dim'), a first layer without the "
-                        "window before the periods ('hybrid_layer_pattern') and prediction modules "
-                        "with a dense MLP, which is not modelled"));
   EXPECT_THAT(refused("step3p7"), HasSubstr("has windows of which the first layer of each period"));
   EXPECT_THAT(refused("phi3small"), HasSubstr("block-sparse attention"));
 }

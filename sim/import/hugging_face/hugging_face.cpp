@@ -21,7 +21,7 @@ using workload::ModelSpec;
 std::vector<Family> families() {
   std::vector<Family> all;
   for (const auto& part : {dense_families(), expert_families(), hybrid_families(), half_families(),
-                           older_families()}) {
+                           window_families(), older_families()}) {
     all.insert(all.end(), part.begin(), part.end());
   }
   return all;

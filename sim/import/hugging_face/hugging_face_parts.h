@@ -24,6 +24,7 @@ std::span<const Family> older_families();   // hugging_face_older.cpp: keys of t
 std::span<const Family> expert_families();  // hugging_face_experts.cpp
 std::span<const Family> hybrid_families();  // hugging_face_hybrid.cpp
 std::span<const Family> half_families();    // hugging_face_halves.cpp
+std::span<const Family> window_families();  // hugging_face_windows.cpp
 
 /// Whether a family's encoder of images is read too.
 bool reads_encoder(std::string_view model_type);  // hugging_face_vision.cpp

@@ -97,9 +97,6 @@ constexpr std::array kForeignParts{
     Foreign{"minimax_m3", "blocks of keys that an indexer beside grouped-query attention chooses"},
     Foreign{"minimax_m3_vl",
             "blocks of keys that an indexer beside grouped-query attention chooses"},
-    Foreign{"mimo_v2_flash",
-            "values narrower than keys ('v_head_dim'), a first layer without the window before the "
-            "periods ('hybrid_layer_pattern') and prediction modules with a dense MLP"},
     Foreign{"step3p7", "windows of which the first layer of each period has none, not the last"},
     Foreign{"phi3small", "block-sparse attention"},
     Foreign{"gpt_neo", "local attention on layers in an order of its own"},
