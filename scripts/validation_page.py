@@ -230,8 +230,9 @@ def layouts(summary: dict[str, Any]) -> str:
     ]
     for part in summary["layouts"]:
         right = f"{100 * part['pairs_right']:.1f} %" if part["pairs"] else "-"
+        source = part["source"] + (" without contradictory rows" if part["consistent"] else "")
         lines.append(
-            f"| {part['source']} | {part['pairs']} | {right} | {part['decisions']} "
+            f"| {source} | {part['pairs']} | {right} | {part['decisions']} "
             f"| {100 * part['mean_regret']:.1f} % | {100 * part['worst_regret']:.1f} % |"
         )
     return "\n".join(lines)

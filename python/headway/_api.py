@@ -222,7 +222,8 @@ def plan(
         Folder for the plans as scenarios, ``plan-1.yaml`` being the best, and as files that start
         the training software, where it has such a file.
     keep : path, optional
-        Folder that keeps the machines that were searched: a search that was begun there goes on.
+        Folder that keeps the machines that were searched, several by `over`, `machines` or `nodes`:
+        a search that was begun there goes on.
     engine, scheduler : str, optional
         As in `sweep`, for the machines in that folder.
     progress : bool or callable
@@ -239,22 +240,21 @@ def plan(
         If the scenario is wrong, with the text that the program prints; if `save` has such files.
     """
     changes = _changes(set, seed, trials) + _search_changes(over, machines, vary, hold)
-    if keep is not None or engine is not None:
-        goals = objective if isinstance(objective, str) else ",".join(objective)
-        bounds = [f"{key}={value}" for key, value in (limits or {}).items()]
-        words = [word for change in changes for word in ("--set", change)]
-        words += _options(
-            nodes=",".join(map(str, nodes)) or None, objective=goals or None, limit=bounds,
-            top=top, all=all, simulate=simulate, verify=verify, sensitivity=sensitivity, save=save,
-            keep=keep, engine=engine, scheduler=scheduler, threads=threads or None,
-            fold=None if fold else "off",
-        )  # fmt: skip
-        with listener(progress) as told, _file_of(scenario) as file:
-            printed = _call_told(told, "plan", file, *words, "--format", "json")
-        return Result(printed, printed)
-    path, text = _path_and_text(scenario)
     goals = [objective] if isinstance(objective, str) else list(objective)
     bounds = [f"{key}={value}" for key, value in (limits or {}).items()]
+    if keep is not None or engine is not None or scheduler is not None:
+        words = [word for change in changes for word in ("--set", change)]
+        words += _options(
+            nodes=",".join(map(str, nodes)) or None, objective=",".join(goals) or None,
+            limit=bounds, top=top, all=all, simulate=simulate, verify=verify,
+            sensitivity=sensitivity, keep=keep, engine=engine, scheduler=scheduler,
+            threads=threads or None, fold=None if fold else "off",
+        )  # fmt: skip
+        saved = _options(save=save)
+        with listener(progress) as told, _file_of(scenario) as file:
+            printed = _call_told(told, "plan", file, *words, *saved, "--format", "json")
+            return Result(printed, _call("plan", file, *words, "--quiet", "--format", "table"))
+    path, text = _path_and_text(scenario)
     counts = (list(nodes), simulate, verify, all, sensitivity)
     request = (path, text, _roots(), changes, threads, fold, top, goals, bounds, *counts)
     with listener(progress) as told:

@@ -155,13 +155,13 @@ def sweep(
         changes.append(f"sweep.best={best}")
     if best_is is not None:
         changes.append(f"sweep.best_is={best_is}")
-    if keep is not None or engine is not None or dry_run:
+    if keep is not None or engine is not None or scheduler is not None or dry_run:
         if executor is not None:
             raise ValueError("points of an executor are kept in no folder: give one or the other")
         words: list[object] = [*_options(figures=",".join(figures) or None, keep=keep)]
         words += [word for change in changes for word in ("--set", change)]
         words += _options(engine=engine, scheduler=scheduler, threads=threads or None)
-        words += _options(fold=None if fold else "off") + _options(**{"dry-run": dry_run})
+        words += _options(fold=None if fold else "off") + (["--dry-run"] if dry_run else [])
         with listener(progress) as told, _file_of(scenario) as file:
             printed = _call_told(told, "sweep", file, *words, "--format", "json")
             return Sweep(printed, _call("sweep", file, *words, "--quiet", "--format", "table"))

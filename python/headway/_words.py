@@ -104,9 +104,15 @@ def _path_and_text(scenario: Source) -> tuple[str, str]:
     return os.fspath(scenario), ""
 
 
+def _command(words: Iterable[object]) -> list[str]:
+    """The program and what it is asked."""
+    named = (os.fspath(w) if isinstance(w, os.PathLike) else str(w) for w in words)
+    return [str(program()), *named]
+
+
 def _call(*words: object) -> str:
     """What the program prints; it may say on the way that limits are missed (codes 3 to 5)."""
-    command = [str(program()), *(os.fspath(w) if isinstance(w, Path) else str(w) for w in words)]
+    command = _command(words)
     with (
         tempfile.TemporaryFile("w+", encoding="utf-8") as errors,
         subprocess.Popen(
@@ -127,12 +133,17 @@ def _call(*words: object) -> str:
 
 def _call_told(told: Listener | None, *words: object) -> str:
     """As `_call`; `told` hears what the program says of how far it is."""
-    command = [str(program()), *map(str, words), "--progress", "json"]
+    command = [*_command(words), "--progress", "json"]
     said: list[str] = []
     with (
         tempfile.TemporaryFile("w+", encoding="utf-8") as output,
         subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.PIPE, text=True
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.PIPE,
+            encoding="utf-8",
+            errors="replace",
         ) as process,
     ):
         assert process.stderr
@@ -181,8 +192,8 @@ def _rooted(value: Any, key: str = "") -> Any:
         return {name: _rooted(each, str(name)) for name, each in value.items()}
     if isinstance(value, (list, tuple)):
         return [_rooted(each) for each in value]
-    # The keys that name files; without a suffix they name entries of the catalogue.
-    names_a_file = key.rpartition(".")[2] in ("use", "huggingface") and isinstance(value, str)
+    # Any value may be a file; without a suffix it is an entry of the catalogue.
+    names_a_file = key.rpartition(".")[2] not in ("name", "source") and isinstance(value, str)
     is_there = names_a_file and Path(value).suffix and Path(value).is_file()
     return os.path.abspath(value) if is_there else value
 

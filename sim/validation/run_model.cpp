@@ -207,9 +207,9 @@ void fill_attention(const RunRow& row,
     m.attention = known->attention;
     m.window = known->window;
     m.window_period = known->window_period;
-    m.leading_full_layers = known->leading_full_layers;
+    m.leading_full_layers = std::min(known->leading_full_layers, m.layers - 1);
     m.full_attention = known->full_attention;
-    m.value_dim = known->value_dim;
+    m.value_dim = m.head_dim == known->head_dim ? known->value_dim : 0;
   } else {
     read_window(attention, m);
   }

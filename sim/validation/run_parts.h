@@ -154,7 +154,12 @@ std::optional<double> least_memory_need(const training::Scenario& scenario);
 /// a judged figure.
 double assumed_error(const Assumed& assumed, bool mixture, const std::vector<OpenField>& known);
 
-/// Why each row of a table contradicts itself or a repeat of it; empty where it does not.
-std::vector<std::string> contradictions(const import::CsvTable& table);
+/// A row that contradicts itself or another of its table.
+struct Contradiction {
+  std::string why;  ///< empty: it does not
+  bool unless_full =
+      false;  ///< a memory that is full explains it: states over fewer ranks take more
+};
+std::vector<Contradiction> contradictions(const import::CsvTable& table);
 
 }  // namespace headway::validation

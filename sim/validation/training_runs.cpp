@@ -116,7 +116,7 @@ std::string joined_status(const std::string& status_class, const std::vector<std
 RunPrediction predict_row(const CsvTable& table,
                           std::size_t index,
                           const Catalogue& catalogue,
-                          const std::string& contradiction,
+                          const Contradiction& contradiction,
                           OpenFlags open) {
   RunPrediction p = labelled(table, index);
   try {
@@ -140,12 +140,12 @@ RunPrediction predict_row(const CsvTable& table,
     const RunRow row = read_run_row(table, index);
     const workload::FrameworkSpec& software = built.scenario->training.framework;
     fill_prediction(step, reported_memory(row, software), software.usual.reporting_stage, p);
-    p.status_class = !contradiction.empty() ? "ok-contradictory"
-                     : p.assumed.empty()    ? "ok"
-                                            : "ok-assumed";
+    const bool contradicts =
+        !contradiction.why.empty() && (p.offered || !contradiction.unless_full);
+    p.status_class = contradicts ? "ok-contradictory" : p.assumed.empty() ? "ok" : "ok-assumed";
     auto why = built.doubts;
-    if (!contradiction.empty()) {
-      why.insert(why.begin(), contradiction);
+    if (contradicts) {
+      why.insert(why.begin(), contradiction.why);
     }
     p.status = joined_status(p.status_class, why);
   } catch (const core::Error& error) {
@@ -221,7 +221,7 @@ std::vector<std::vector<RunPrediction>> predict_tables(const std::vector<ChosenR
                                                        OpenFlags open,
                                                        const core::Count& count) {
   std::vector<std::vector<RunPrediction>> rows;
-  std::vector<std::vector<std::string>> against;
+  std::vector<std::vector<Contradiction>> against;
   std::vector<Place> places;
   for (const auto& [table, of_table] : chosen) {
     if (table->rows() == 0) {

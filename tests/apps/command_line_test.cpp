@@ -274,6 +274,12 @@ TEST_F(CommandLine, CompletionKnowsTheOptionsOfEachVerb) {
   EXPECT_TRUE(completes("drill --mon", 2, "--monitor"));
   EXPECT_TRUE(completes("run --color ''", 3, "auto always never"));
   EXPECT_TRUE(completes("explain cluster.spare", 2, "cluster.spares")) << "keys";
+  EXPECT_TRUE(completes("topo rail-on", 2, "rail-only-ndr")) << "entries";
+  EXPECT_TRUE(completes("collective all_reduce --node dgx-h1", 4, "dgx-h100")) << "entries";
+  // Bash takes "cluster.node=dgx-h1" for three words.
+  EXPECT_TRUE(completes("run s.yaml --set cluster.node = dgx-h1", 6, "dgx-h100"));
+  EXPECT_TRUE(completes("run s.yaml --set parallelism.schedule = zb", 6, "zb-h1 zb-h2 zb-v"));
+  EXPECT_TRUE(completes("run s.yaml --set parallelism.sequence =", 5, "true false"));
 }
 
 TEST_F(CommandLine, DoctorLooksAtPython) {

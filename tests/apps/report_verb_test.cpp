@@ -27,6 +27,14 @@ TEST_F(ReportVerb, RunWritesThePageBesideItsResult) {
   EXPECT_LT(page.size(), 1500000U);
 }
 
+// A file below the folder that the program was started in is named from there.
+TEST_F(ReportVerb, ThePageHasTheCommandForWhoeverHasTheFolder) {
+  std::filesystem::create_directory(folder_ / "mine");
+  write_small("mine/s.yaml");
+  ASSERT_EQ(run("run \"$PWD/mine/s.yaml\" --report r.html").code, 0);
+  EXPECT_THAT(read("r.html"), HasSubstr("<code>headway run mine/s.yaml</code>"));
+}
+
 TEST_F(ReportVerb, NothingIsOverwrittenUnasked) {
   write_small("s.yaml");
   write("r.html", "precious");

@@ -159,11 +159,14 @@ if CAN_BROWSE:
         tab.page.select_option("#kind", "json")
         with tab.page.expect_download(timeout=60000) as download:
             tab.page.evaluate(
-                "() => { document.getElementById('text').dispatchEvent(new Event('input'));"
+                "() => { const text = document.getElementById('text');"
+                " text.value = text.value.replace(/name: .*/, 'name: Changed');"
+                " text.dispatchEvent(new Event('input'));"
                 " document.getElementById('download').click(); }"
             )
         download.value.save_as(tmp_path / "result.json")
-        assert json.loads((tmp_path / "result.json").read_text())["schema"] == "headway.run/1"
+        result = json.loads((tmp_path / "result.json").read_text())
+        assert result["scenario"]["name"] == "Changed"
         assert tab.page.inner_text("#download") == "Download"
 
     # Stands for Perfetto's page: answers, and says what it was given.

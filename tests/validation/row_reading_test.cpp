@@ -467,6 +467,27 @@ TEST(RowReading, MicroBatchesThatAreFasterOnMoreGpusContradict) {
   EXPECT_THAT(classes("10000", "6000"), testing::ElementsAre("ok", "ok"));
 }
 
+// Twice the micro-batches on twice the GPUs share what a step costs once; a pipeline's bubble
+// counts.
+TEST(RowReading, WhatElseMakesMicroBatchesFasterIsNoContradiction) {
+  const auto first = [](const Cells& here, const Cells& there) {
+    return predict_runs(table_of({with(here), with(there)}), catalogue()).front().status_class;
+  };
+  const char* slow = "6000";
+  Cells more{{"n_gpus", "32"}, {"dp", "8"}, {"global_batch", "64"}};
+  EXPECT_EQ(first({{"measured_tokens_per_s_per_gpu", slow}}, more), "ok-contradictory");
+  more["global_batch"] = "128";
+  EXPECT_EQ(first({{"measured_tokens_per_s_per_gpu", slow}}, more), "ok");
+  // Two stages, 8 micro-batches here and 4 there: at 10/7.14 = 1.40 of the rate a micro-batch takes
+  // 1.40 x (8 / 9) / (4 / 5) = 1.56 times as long, with two chunks a stage 1.40 x (8 / 8.5) / (4
+  // / 4.5) = 1.48 times.
+  more["global_batch"] = "32";
+  Cells here{{"measured_tokens_per_s_per_gpu", "7140"}};
+  EXPECT_EQ(first(here, more), "ok-contradictory");
+  here["vpp"] = more["vpp"] = "2";
+  EXPECT_EQ(first(here, more), "ok");
+}
+
 // 8 layers of 4096 x (2 x 4096 + 2 x 1024) + 3 x 4096 x 14336 = 218.1 million, and one or two
 // tables of 128,256 x 4096 = 525.3 million: 2.270 or 2.796 billion.
 TEST(RowReading, StatedParametersSayWhetherTheHeadIsTheEmbedding) {

@@ -66,6 +66,27 @@ TEST(LayoutChoice, TakesTheMeanOfRepeats) {
   EXPECT_NEAR(choice.mean_regret, 0.25, 1e-12);
 }
 
+// The choice of a costs 60 of 150 with the contradictory row and 30 without; nothing is said twice
+// of a source without such rows, and "all" is of two sources.
+TEST(LayoutsBySource, AreToldWithAndWithoutContradictoryRows) {
+  RunPrediction odd = run("a", 90, 160);
+  odd.status_class = "ok-contradictory";
+  std::vector<RunPrediction> rows{odd, run("a", 120, 140), run("a", 150, 130)};
+  auto layouts = layouts_by_source(rows);
+  ASSERT_EQ(layouts.size(), 2U);
+  EXPECT_FALSE(layouts[0].consistent);
+  EXPECT_NEAR(layouts[0].choice.mean_regret, 0.4, 1e-12);
+  EXPECT_TRUE(layouts[1].consistent);
+  EXPECT_NEAR(layouts[1].choice.mean_regret, 0.2, 1e-12);
+  for (RunPrediction row : {run("b", 100, 90), run("b", 120, 140)}) {
+    row.source = "t";
+    rows.push_back(row);
+  }
+  layouts = layouts_by_source(rows);
+  ASSERT_EQ(layouts.size(), 4U);
+  EXPECT_EQ(layouts.back().source, "all");
+}
+
 /// Two layouts in bf16 and one in fp8; %s is what the first was measured at.
 constexpr const char* kTable =
     "id,source,year,era,gpu,n_gpus,gpus_per_node,nics_per_node,nic_gbps,nvlink_domain,model,arch,n_"

@@ -52,15 +52,20 @@ void read_window_list(JsonObject& json, ModelSpec& model) {
   if (front == size && size == model.layers) {
     return;  // no layer has it
   }
-  const auto next = std::find(list.second.begin() + front, list.second.end(), false);
-  const int period =
-      next == list.second.end() ? 1 : static_cast<int>(next - list.second.begin()) + 1;
-  bool regular = size == model.layers;
-  for (int l = front; l < size && regular; ++l) {
-    const bool full = period > 1 && l % period == period - 1;
-    regular = list.second[static_cast<std::size_t>(l)] != full;
+  const auto is_of = [&](int period) {
+    for (int l = front; l < size; ++l) {
+      const bool full = period > 1 && l % period == period - 1;
+      if (list.second[static_cast<std::size_t>(l)] == full) {
+        return false;
+      }
+    }
+    return true;
+  };
+  int period = 1;
+  while (period <= size && !is_of(period)) {
+    ++period;
   }
-  if (json.clean() && !regular) {
+  if (json.clean() && (size != model.layers || period > size)) {
     json.complain(list.key,
                   fmt::format("'{}' must have {} entries: layers without the window at the front, "
                               "then the window in all but the last of every so many layers, "

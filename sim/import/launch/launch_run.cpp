@@ -27,6 +27,12 @@ void normalise_model(workload::ModelSpec& model) {
     model.chunked_window = false;
     model.full_attention.reset();
   }
+  if (model.value_dim == model.head_dim) {
+    model.value_dim = 0;
+  }
+  if (model.multi_token_prediction == 0) {
+    model.dense_prediction = model.windowed_prediction = false;
+  }
   const auto& pattern = model.layer_pattern;
   const bool dense = std::ranges::find(pattern, workload::LayerContent::mlp_only) != pattern.end();
   const bool all_experts =

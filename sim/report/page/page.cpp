@@ -448,7 +448,8 @@ std::string what_is_left_out(const std::array<std::size_t, 3>& less, std::size_t
                          : "";
   if (figures > 0) {
     text += (text.empty() ? "" : "; ") +
-            fmt::format("{} of the {} have no tables of all figures", figures, results);
+            fmt::format("{} of the {} have no tables of all figures, assumptions and fields",
+                        figures, results);
   }
   if (charts > 0) {
     text += fmt::format("; {} have their first figures and verdict alone", charts);

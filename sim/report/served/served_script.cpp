@@ -70,6 +70,7 @@ async function changed(time = performance.now()) {
   asking = false;
   document.body.dataset.sound = sound;  // if not, the figures are those of the last that was
   if (sound) resting = setTimeout(simulate, 250);
+  else forget();
 }
 
 // Asks for what takes a moment; nothing if a newer question took its place.
@@ -100,7 +101,8 @@ async function simulate() {
   const answer = await simulated('run', 'simulating');
   if (mine !== runs) return;
   simulating = false;
-  if (!answer || hurry || asking) return;
+  if (hurry || asking) return;
+  if (!answer) return forget();
   shown.run = answer.result;
   showFigures();
   await put(get('result'), answer.html);
@@ -421,8 +423,13 @@ const files = {
 
 // What was asked for before its simulation had ended; then it comes by itself.
 let awaited = '';
+function forget() {
+  awaited = '';
+  get('download').textContent = 'Download';
+}
 async function handOver(kind) {
-  awaited = kind !== 'yaml' && !shown.run ? kind : '';
+  const current = shown.run && !hurry && !asking;
+  awaited = kind !== 'yaml' && !current ? kind : '';
   get('download').textContent = awaited ? 'Download when simulated' : 'Download';
   if (awaited) return;
   try { await files[kind](); } catch (error) { showErrors(error.errors || []); }

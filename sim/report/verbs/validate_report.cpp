@@ -72,7 +72,8 @@ Table choice_table(const std::vector<RunPrediction>& rows) {
                {"mean regret [%]"},
                {"worst [%]"}},
               {}};
-  for (const auto& [source, ordering, choice] : validation::layouts_by_source(rows)) {
+  for (const auto& [name, consistent, ordering, choice] : validation::layouts_by_source(rows)) {
+    const std::string source = name + (consistent ? ", without contradictory rows" : "");
     table.rows.push_back(
         {source, std::to_string(ordering.pairs), ordering.pairs > 0 ? percent(ordering.right) : "-",
          std::to_string(choice.groups), percent(choice.mean_regret), percent(choice.worst_regret)});

@@ -142,27 +142,28 @@ std::vector<SourceLayouts> layouts_by_source(const std::vector<RunPrediction>& r
     sources[row.source].push_back(row);
   }
   std::vector<SourceLayouts> layouts;
-  const auto add = [&layouts](const std::string& name, const std::vector<RunPrediction>& part) {
+  const auto add = [&layouts](const std::string& name, bool consistent,
+                              const std::vector<RunPrediction>& part) {
     const auto choice = layout_choice(part);
     if (choice.groups > 0) {
-      layouts.push_back({name, layout_ordering(part), choice});
+      layouts.push_back({name, consistent, layout_ordering(part), choice});
     }
     return choice.groups > 0;
   };
   std::size_t chosen = 0;
   for (const auto& [source, part] : sources) {
-    chosen += add(source, part) ? 1 : 0;
+    chosen += add(source, false, part) ? 1 : 0;
     const auto contradicts = [](const RunPrediction& row) {
       return row.status_class == "ok-contradictory";
     };
     std::vector<RunPrediction> rest;
     std::remove_copy_if(part.begin(), part.end(), std::back_inserter(rest), contradicts);
     if (rest.size() < part.size()) {
-      add(source + " without contradictory rows", rest);
+      add(source, true, rest);
     }
   }
   if (chosen > 1) {
-    layouts.push_back({"all", layout_ordering(rows), layout_choice(rows)});
+    layouts.push_back({"all", false, layout_ordering(rows), layout_choice(rows)});
   }
   return layouts;
 }

@@ -1,7 +1,9 @@
 // Published runs that contradict themselves or a repeat of them: the status says so, the figures
 // stay.
+#include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
 
 #include "sim/core/error.h"
 #include "sim/core/statistics.h"
@@ -121,7 +123,8 @@ std::string against_other_releases(const Repeat& one, const std::vector<Repeat>&
 struct Sized {
   std::size_t row = 0;
   double gpus = 0;
-  double micro_batch = 0;  ///< of the step's time, a micro-batch and its share of the bubble [s]
+  double micro_batches = 0;  ///< of a replica
+  double micro_batch = 0;    ///< of the step's time, a micro-batch and its share of the bubble [s]
 };
 
 /// Nothing where the row does not say of how many micro-batches its step is.
@@ -131,9 +134,10 @@ std::optional<Sized> sized(const RunRow& row, std::size_t index) {
   if (samples <= 0 || tokens <= 0 || figure(row.global_batch) < samples) {
     return std::nullopt;
   }
+  const double micro_batches = figure(row.global_batch) / samples;
   const double bubble = (std::max(1.0, figure(row.pp)) - 1) / std::max(1.0, figure(row.vpp));
   const double step = figure(row.global_batch) * figure(row.seq_len) / tokens;
-  return Sized{index, figure(row.n_gpus), step / (figure(row.global_batch) / samples + bubble)};
+  return Sized{index, figure(row.n_gpus), micro_batches, step / (micro_batches + bubble)};
 }
 
 /// The row without what grows with the number of GPUs.
@@ -144,14 +148,19 @@ std::string layout_text(RunRow row) {
   return configuration_text(row);
 }
 
-/// More GPUs of the same layout send more and compute as much.
-std::string against_more_gpus(const Sized& one, const std::vector<Sized>& sizes) {
-  constexpr double kSlower = 1.5;  // five times what neighbours of one source scatter
+/// More GPUs of the same layout compute as much a micro-batch and send more, and fewer
+/// micro-batches share what a step costs once.
+std::string against_more_gpus(const Sized& one,
+                              const std::vector<Sized>& sizes,
+                              const std::vector<Contradiction>& known) {
+  constexpr double kSlower = 1 + 5 * kRepeats;
   const Sized* fastest = nullptr;
   for (const Sized& other : sizes) {
-    const bool larger = other.gpus > one.gpus;
-    fastest = larger && (fastest == nullptr || other.micro_batch < fastest->micro_batch) ? &other
-                                                                                         : fastest;
+    if (other.gpus > one.gpus && other.micro_batches <= one.micro_batches &&
+        known[other.row].why.empty() &&
+        (fastest == nullptr || other.micro_batch < fastest->micro_batch)) {
+      fastest = &other;
+    }
   }
   return fastest != nullptr && one.micro_batch > kSlower * fastest->micro_batch
              ? fmt::format(
@@ -163,37 +172,39 @@ std::string against_more_gpus(const Sized& one, const std::vector<Sized>& sizes)
 
 }  // namespace
 
-std::vector<std::string> contradictions(const import::CsvTable& table) {
-  std::vector<std::string> why(table.rows());
+std::vector<Contradiction> contradictions(const import::CsvTable& table) {
+  std::vector<Contradiction> found(table.rows());
   std::map<std::string, std::vector<Repeat>> groups;
   std::map<std::string, std::vector<Sized>> layouts;
   for (std::size_t index = 0; index < table.rows(); ++index) {
     const RunRow row = read_run_row(table, index);
     for (const auto& check : {from_notes, from_degrees, from_figures}) {
-      why[index] = why[index].empty() ? check(row) : why[index];
+      found[index].why = found[index].why.empty() ? check(row) : found[index].why;
     }
     const double measured = figure(row.measured_tokens_per_s_per_gpu);
     if (measured > 0 && layout_stated(row)) {
       groups[configuration_text(row)].push_back({index, measured, row.release});
-      if (const auto one = sized(row, index)) {
-        layouts[row.release + layout_text(row)].push_back(*one);
-      }
+    }
+    if (const auto one = sized(row, index)) {
+      layouts[row.release + layout_text(row)].push_back(*one);
     }
   }
   for (const auto& [name, repeats] : groups) {
     for (const Repeat& one : repeats) {
-      std::string& reason = why[one.row];
-      reason = reason.empty() ? against_same_release(one, repeats) : reason;
-      reason = reason.empty() ? against_other_releases(one, repeats) : reason;
+      std::string& why = found[one.row].why;
+      why = why.empty() ? against_same_release(one, repeats) : why;
+      why = why.empty() ? against_other_releases(one, repeats) : why;
     }
   }
+  const std::vector<Contradiction> known = found;
   for (const auto& [name, sizes] : layouts) {
     for (const Sized& one : sizes) {
-      std::string& reason = why[one.row];
-      reason = reason.empty() ? against_more_gpus(one, sizes) : reason;
+      if (known[one.row].why.empty()) {
+        found[one.row] = {against_more_gpus(one, sizes, known), true};
+      }
     }
   }
-  return why;
+  return found;
 }
 
 }  // namespace headway::validation

@@ -80,7 +80,7 @@ class HeadRules {
                       "and leave this one out",
                       model_.name, model_.latent ? "latent" : "native_sparse"));
     }
-    if (model_.attention_gate) {
+    if (model_.attention_gate && model_.value_dim != model_.head_dim) {
       add(path, fmt::format("value_dim of model '{}' beside 'attention_gate', a gate as wide as "
                             "queries, is not simulated; leave one of the two out",
                             model_.name));

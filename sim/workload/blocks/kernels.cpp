@@ -437,8 +437,8 @@ std::vector<Kernel> query_key_norms(const ModelSpec& model,
 }
 
 std::vector<Kernel> joined_head_gradients(const RankShape& shape, const FrameworkSpec& framework) {
-  if (!framework.joined_heads || shape.native) {
-    return {};
+  if (!framework.joined_heads || framework.copied_heads || shape.native) {
+    return {};  // gradients of copies are joined with them (`head_copies`)
   }
   return {memory_kernel(
       "join heads", 2.0 * shape.element *

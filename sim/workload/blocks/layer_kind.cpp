@@ -125,7 +125,8 @@ LayerKind prediction_kind(const ModelSpec& model, const ParallelismSpec& paralle
     kind.mlp = kind.experts || model.ffn > 0;
   }
   kind.experts = kind.experts && !model.dense_prediction;
-  kind.windowed = kind.windowed || (model.windowed_prediction && model.window > 0);
+  kind.windowed =
+      kind.windowed || (model.windowed_prediction && model.window > 0 && kind.attends());
   return kind;
 }
 

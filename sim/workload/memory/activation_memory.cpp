@@ -65,7 +65,8 @@ double exchange_buffers(const RankShape& shape) {
                  : 2.0 * shape.context * gathered_block(shape).si() +
                        (shape.sparse && shape.sparse->indexer ? gathered_index_keys(shape) : 0.0);
     case ContextKind::all_to_all:
-      return std::max(shape.element * shape.query_elements(), exchanged_keys(shape).si());
+      return std::max(shape.element * std::max(shape.query_elements(), shape.output_elements()),
+                      exchanged_keys(shape).si());
   }
   return 0;
 }
@@ -113,13 +114,16 @@ double kept_by_sparse(const RankShape& shape, bool core_again) {
 
 /// Queries and keys before their rotary embedding, which stay with the values that lie beside them;
 /// not where context ranks exchange heads or gather values, which makes copies. Where heads are
-/// copied, all three are one array only if there are as many keys as queries.
+/// copied, all three are one array only if they are as many: then keys and values, which are copied
+/// once more, stay with queries that are turned in place, as many bytes.
 double kept_beside_values(const CountedLayer& layer) {
   const RankShape& shape = layer.rank;
   const ModelSpec& model = layer.model;
   const bool turned = model.rotary && model.learned_positions == 0 && !model.query_key_norm;
   const bool ring = shape.context == 1 || shape.context_kind == ContextKind::ring;
-  const bool apart = layer.framework.copied_heads && shape.query_elements() != shape.key_elements();
+  const bool apart =
+      layer.framework.copied_heads && (shape.query_elements() != shape.key_elements() ||
+                                       shape.value_elements() != shape.key_elements());
   const bool whole = ring && !apart;
   return layer.framework.joined_heads && whole && turned && !shape.latent() && !shape.sparse &&
                  !shape.native

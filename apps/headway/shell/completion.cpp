@@ -1,5 +1,6 @@
 // headway completion: scripts that let shells complete verbs, options, entries and file names; the
 // manual page.
+#include <algorithm>
 #include <array>
 #include <fmt/format.h>
 #include <string>
@@ -28,9 +29,43 @@ std::string verb_words() {
   return words;
 }
 
+/// What a value of this type may be, where that can be listed.
+std::vector<std::string> values_of(const config::SpecType& type) {
+  std::vector<std::string> words;
+  switch (type.shape) {
+    case config::Shape::word:
+      words.assign(type.words.begin(), type.words.end());
+      break;
+    case config::Shape::flag:
+      words = {"true", "false"};
+      break;
+    case config::Shape::record:
+      if (!type.catalogue.empty()) {
+        for (const auto& entry :
+             config::list_entries(std::string(type.catalogue), config_roots())) {
+          words.push_back(entry.name);
+        }
+      }
+      break;
+    case config::Shape::or_auto:
+      words = values_of(*type.element);
+      words.emplace_back("auto");
+      break;
+    case config::Shape::optional:
+      words = values_of(*type.element);
+      break;
+    default:  // numbers, texts and lists are not listed
+      break;
+  }
+  return words;
+}
+
 /// Words that the scripts ask for where they are needed, so that no list can be stale.
 std::string words_of(const std::string& what) {
   std::vector<std::string> words;
+  const auto& keys = config::scenario_keys();
+  const auto key = std::find_if(keys.begin(), keys.end(),
+                                [&](const config::KeyPath& one) { return one.path == what; });
   if (what == "faults") {
     for (const auto& entry : enum_words(drill::FaultKind{})) {
       words.emplace_back(entry.word);
@@ -44,6 +79,8 @@ std::string words_of(const std::string& what) {
     std::erase_if(words, [](const std::string& path) { return path.find('[') != path.npos; });
   } else if (what == "kinds") {
     words = config::catalogue_kinds();
+  } else if (what.find('.') != std::string::npos) {
+    words = key == keys.end() ? std::vector<std::string>{} : values_of(*key->field->type);
   } else {
     for (const auto& entry : config::list_entries(what, config_roots())) {
       words.push_back(entry.name);
@@ -57,9 +94,17 @@ std::string bash_script() {
   return fmt::format(
       R"bash(_headway() {{
   local word="${{COMP_WORDS[COMP_CWORD]}}" verb="${{COMP_WORDS[1]}}" program="${{COMP_WORDS[0]}}"
-  local before="${{COMP_WORDS[COMP_CWORD-1]}}" words=""
+  local before="${{COMP_WORDS[COMP_CWORD-1]}}" words="" key="" files=""
+  # Bash takes the = of KEY=VALUE for a word.
+  if [ "$word" = "=" ]; then
+    key="$before" word=""
+  elif [ "$before" = "=" ]; then
+    key="${{COMP_WORDS[COMP_CWORD-2]}}"
+  fi
   if [ "$COMP_CWORD" -eq 1 ]; then
     words="{}"
+  elif [ -n "$key" ]; then
+    words="$("$program" completion --words "$key" 2>/dev/null)"
   elif [[ "$word" == -* ]]; then
     words="$("$program" "$verb" {} 2>/dev/null | cut -f 1)"
   else
@@ -67,6 +112,10 @@ std::string bash_script() {
       *" --fault") words="$("$program" completion --words faults 2>/dev/null)" ;;
       *" --show") words="$("$program" completion --words sections 2>/dev/null)" ;;
       *" --set" | *" --sweep" | "explain explain") words="$("$program" completion --words keys 2>/dev/null)" ;;
+      *" --node") words="$("$program" completion --words nodes 2>/dev/null)" ;;
+      *" --fabric") words="$("$program" completion --words fabrics 2>/dev/null)" ;;
+      "topo topo" | *" --cluster")
+        words="$("$program" completion --words fabrics; "$program" completion --words nodes)" files=too ;;
       *" --gpu") words="$("$program" completion --words gpus 2>/dev/null)" ;;
       *" --model") words="$("$program" completion --words models 2>/dev/null)" ;;
       "catalog catalog") words="list show constants" ;;
@@ -77,7 +126,7 @@ std::string bash_script() {
     esac
   fi
   if [ -n "$words" ]; then
-    COMPREPLY=($(compgen -W "$words" -- "$word"))
+    COMPREPLY=($(compgen -W "$words" -- "$word") ${{files:+$(compgen -f -- "$word")}})
   else
     COMPREPLY=($(compgen -f -- "$word"))
   fi
@@ -133,7 +182,7 @@ int run_completion(int argc, char** argv) {
                     ->check(CLI::IsMember({"bash", "zsh", "fish", "man"}))
                     ->option_text("bash|zsh|fish|man");
   auto* listed = app.add_option("--words", words, "What may stand somewhere, a line each")
-                     ->option_text("faults|sections|keys|kinds|KIND");
+                     ->option_text("faults|sections|keys|kinds|KIND|KEY");
   if (const auto code = parse(app, argc, argv)) {
     return *code;
   }
