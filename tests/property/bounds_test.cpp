@@ -90,6 +90,8 @@ std::vector<Leaf> sizes_of(training::Scenario& scenario) {
 
 /// Sequences of a step: more are simulated, in minutes instead of seconds.
 constexpr double kMostSequences = 65'536;
+/// Layers of a model: 4,096 of two kinds in turn are searched in a minute.
+constexpr double kMostLayers = 1'024;
 
 /// The exponents of the powers of two that a field takes; of a range without an end those to 2^80.
 std::pair<int, int> exponents(const Leaf& leaf) {
@@ -97,8 +99,9 @@ std::pair<int, int> exponents(const Leaf& leaf) {
   const bool whole = type.shape == Shape::integer;
   // As a double the largest whole number may be rounded up, to one that does not fit.
   const auto largest = std::bit_width(static_cast<std::uint64_t>(type.largest)) - 1;
-  const double most =
-      leaf.path == "training.global_batch" ? kMostSequences : std::exp2(whole ? largest : 80);
+  const double most = leaf.path == "training.global_batch" ? kMostSequences
+                      : leaf.path == "model.layers"        ? kMostLayers
+                                                           : std::exp2(whole ? largest : 80);
   const double low = std::max(leaf.range.low, std::exp2(whole ? 0 : -60));
   return {static_cast<int>(std::ceil(std::log2(low))),
           static_cast<int>(std::floor(std::log2(std::min(leaf.range.high, most))))};

@@ -77,6 +77,19 @@ def test_points_that_are_kept_go_on(tmp_path: Path) -> None:
         headway.sweep(SMALL, AXES, keep=tmp_path / "kept", executor=ProcessPoolExecutor(1))
 
 
+def test_files_of_a_mapping_are_those_of_this_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("lengths.csv").write_text("length,documents\n1024,3\n4096,1\n")
+    packed = {**SMALL, "training": {**SMALL["training"], "documents": "lengths.csv"}}
+    few = {"training.global_batch": [32]}
+    plain = headway.sweep(packed, few)
+    kept = headway.sweep(packed, few, keep="kept")
+    assert kept.rows[0].status == "ok"
+    assert kept.rows[0].figures == plain.rows[0].figures
+
+
 def test_points_can_be_listed_alone() -> None:
     listed = headway.sweep(SMALL, AXES, dry_run=True)
     assert [row.status for row in listed.rows] == ["listed"] * 6

@@ -137,6 +137,8 @@ TEST(EagerOperators, JoinGradientsOfHeadsOfOneArray) {
     training.framework.joined_heads = true;
     EXPECT_DOUBLE_EQ(sums_of(one_pass(training), "join heads").bytes,
                      8192.0 * 32 * (4096 + 2 * 1024) * 4);
+    training.framework.copied_heads = true;  // backward of the copies joins them
+    EXPECT_EQ(sums_of(one_pass(training), "join heads").bytes, 0);
   }
 }
 

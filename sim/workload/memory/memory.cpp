@@ -62,7 +62,9 @@ class Liveness {
               backward_working_set(model, training, parallelism, kind).si()};
     };
     for (const LayerRun& run : layer_runs(model, parallelism, 0, model.layers)) {
-      layers_[run.kind] = bytes_of(run.kind);
+      if (const auto [place, fresh] = layers_.try_emplace(run.kind); fresh) {
+        place->second = bytes_of(run.kind);
+      }
     }
     prediction_ = bytes_of(prediction_kind(model, parallelism));
     prediction_.kept += kept_by_prediction(shape_);
