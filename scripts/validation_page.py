@@ -230,7 +230,7 @@ def layouts(summary: dict[str, Any]) -> str:
     ]
     for part in summary["layouts"]:
         right = f"{100 * part['pairs_right']:.1f} %" if part["pairs"] else "-"
-        source = part["source"] + (" without contradictory rows" if part["consistent"] else "")
+        source = part["source"] + (", without contradictory rows" if part["consistent"] else "")
         lines.append(
             f"| {source} | {part['pairs']} | {right} | {part['decisions']} "
             f"| {100 * part['mean_regret']:.1f} % | {100 * part['worst_regret']:.1f} % |"

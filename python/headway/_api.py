@@ -18,7 +18,6 @@ from headway._words import (
     PathLike,
     Source,
     _call,
-    _call_told,
     _changes,
     _file_of,
     _grid,
@@ -247,12 +246,12 @@ def plan(
         words += _options(
             nodes=",".join(map(str, nodes)) or None, objective=",".join(goals) or None,
             limit=bounds, top=top, all=all, simulate=simulate, verify=verify,
-            sensitivity=sensitivity, keep=keep, engine=engine, scheduler=scheduler,
-            threads=threads or None, fold=None if fold else "off",
+            sensitivity=sensitivity, keep=keep, threads=threads or None,
+            fold=None if fold else "off",
         )  # fmt: skip
-        saved = _options(save=save)
         with listener(progress) as told, _file_of(scenario) as file:
-            printed = _call_told(told, "plan", file, *words, *saved, "--format", "json")
+            once = _options(engine=engine, scheduler=scheduler, save=save, quiet=told is None)
+            printed = _call("plan", file, *words, *once, "--format", "json", told=told)
             return Result(printed, _call("plan", file, *words, "--quiet", "--format", "table"))
     path, text = _path_and_text(scenario)
     counts = (list(nodes), simulate, verify, all, sensitivity)

@@ -15,7 +15,6 @@ from headway._words import (
     PathLike,
     Source,
     _call,
-    _call_told,
     _changes,
     _file_of,
     _grid,
@@ -158,12 +157,12 @@ def sweep(
     if keep is not None or engine is not None or scheduler is not None or dry_run:
         if executor is not None:
             raise ValueError("points of an executor are kept in no folder: give one or the other")
-        words: list[object] = [*_options(figures=",".join(figures) or None, keep=keep)]
+        words = _options(figures=",".join(figures) or None, keep=keep, threads=threads or None)
         words += [word for change in changes for word in ("--set", change)]
-        words += _options(engine=engine, scheduler=scheduler, threads=threads or None)
         words += _options(fold=None if fold else "off") + (["--dry-run"] if dry_run else [])
         with listener(progress) as told, _file_of(scenario) as file:
-            printed = _call_told(told, "sweep", file, *words, "--format", "json")
+            once = _options(engine=engine, scheduler=scheduler, quiet=told is None)
+            printed = _call("sweep", file, *words, *once, "--format", "json", told=told)
             return Sweep(printed, _call("sweep", file, *words, "--quiet", "--format", "table"))
     path, text = _path_and_text(scenario)
     request: Request = (path, text, _roots(), changes, list(figures))

@@ -15,7 +15,6 @@ from headway._words import (
     PathLike,
     Source,
     _call,
-    _call_told,
     _changes,
     _file_of,
     _options,
@@ -325,7 +324,8 @@ def validate(
     flags = {"flow-model": flow_model, "quick": quick, "calibrated": calibrated}
     words = _options(None, **values, anchor=anchor, **flags)
     with listener(progress) as told:
-        printed = _call_told(told, "validate", *words, "--format", "json")
+        words += _options(quiet=told is None)
+        printed = _call("validate", *words, "--format", "json", told=told)
     return Result(printed, printed)
 
 

@@ -110,30 +110,15 @@ def _command(words: Iterable[object]) -> list[str]:
     return [str(program()), *named]
 
 
-def _call(*words: object) -> str:
-    """What the program prints; it may say on the way that limits are missed (codes 3 to 5)."""
-    command = _command(words)
-    with (
-        tempfile.TemporaryFile("w+", encoding="utf-8") as errors,
-        subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors, text=True
-        ) as process,
-    ):
-        assert process.stdout
-        try:
-            printed = process.stdout.read()
-            process.wait()
-        except BaseException:  # above all KeyboardInterrupt
-            process.kill()
-            raise
-        errors.seek(0)
-        said = errors.read()
-    return _answered(process.returncode, printed, said)
+def _call(*words: object, told: Listener | None = None) -> str:
+    """What the program prints; it may say on the way that limits are missed (codes 3 to 5).
 
-
-def _call_told(told: Listener | None, *words: object) -> str:
-    """As `_call`; `told` hears what the program says of how far it is."""
-    command = [*_command(words), "--progress", "json"]
+    Parameters
+    ----------
+    told : callable, optional
+        Hears how far a verb is that says so.
+    """
+    command = [*_command(words), *(("--progress", "json") if told else ())]
     said: list[str] = []
     with (
         tempfile.TemporaryFile("w+", encoding="utf-8") as output,
@@ -149,26 +134,21 @@ def _call_told(told: Listener | None, *words: object) -> str:
         assert process.stderr
         try:
             for line in process.stderr:
-                if not line.startswith('{"phase"'):
-                    said.append(line)
-                elif told is not None:
+                if told and line.startswith('{"phase"'):
                     where = json.loads(line)
                     told(where["phase"], where.get("done", 0), where.get("total", 0))
+                else:
+                    said.append(line)
             process.wait()
-        except BaseException:
+        except BaseException:  # above all KeyboardInterrupt
             process.kill()
             raise
         output.seek(0)
         printed = output.read()
-    return _answered(process.returncode, printed, "".join(said))
-
-
-def _answered(code: int, printed: str, said: str) -> str:
-    """What a program printed that ended with this code and said this on standard error."""
-    if code == _OWN_FAULT:
-        raise RuntimeError(said)
-    if code == _USAGE or (code and not printed):
-        raise _core.Error(said)
+    if process.returncode == _OWN_FAULT:
+        raise RuntimeError("".join(said))
+    if process.returncode == _USAGE or (process.returncode and not printed):
+        raise _core.Error("".join(said))
     return printed
 
 

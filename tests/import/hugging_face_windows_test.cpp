@@ -77,6 +77,9 @@ TEST(HuggingFaceWindows, OrdersOfTheirOwnAreRefusedByName) {
   const std::string good = "[0, 1, 0, 1, 1, 0]";
   const std::string mixtures = "[0, 1, 1, 1, 1, 1]";
   EXPECT_EQ(said(good, mixtures), "no error");
+  EXPECT_EQ(said("[0, 0, 0, 1, 1, 0]", mixtures), "no error");  // every third, two more in front
+  EXPECT_THAT(said("[0, 1, 2, 1, 1, 0]", mixtures),
+              HasSubstr("layers of type '2' are not modelled"));
   EXPECT_THAT(said("[0, 1, 1, 0, 1, 0]", mixtures),
               HasSubstr("'hybrid_layer_pattern' must have 6 entries: layers without the window at "
                         "the front, then the window in all but the last of every so many layers, "

@@ -149,6 +149,16 @@ TEST(NarrowValues, PredictionModulesAreAsLightAsTheModelSays) {
   EXPECT_EQ(prediction_kind(model, {}), layer_kind(model, {}, 47));
 }
 
+// A prediction layer is as the last one, here a mixer, and a window is of attention.
+TEST(NarrowValues, PredictionOfAMixerHasNoWindow) {
+  ModelSpec model = few_narrow();
+  model.mixer.emplace();
+  model.layer_pattern = {LayerContent::attention, LayerContent::mixer};
+  const LayerKind kind = prediction_kind(model, {});
+  EXPECT_EQ(kind.mixing, Mixing::mixer);
+  EXPECT_FALSE(kind.windowed);
+}
+
 // With 8 ranks the 4 key heads of layers 0 and 2 are each on two: h 4 (192 + 128) more a layer. A
 // module has two norms of a layer, two of its inputs and one behind.
 TEST(NarrowValues, TensorRanksHoldTheModelOnceButForCopiedKeys) {
@@ -236,12 +246,28 @@ TEST(NarrowValues, LessIsKeptOfThem) {
   const auto kept = [](int value_dim) {
     ModelSpec model = few_narrow();
     model.value_dim = value_dim;
-    const RankShape shape = rank_shape(model, recipe(8192, 8), split(1, 1), with_window());
-    return shape.element * (shape.key_elements() + shape.value_elements() + shape.query_elements() +
-                            shape.output_elements());
+    return saved_per_layer(model, recipe(8192, 8), split(1, 1), with_window()).si();
   };
   EXPECT_DOUBLE_EQ(kept(192) - kept(128), 2.0 * 8192 * 64 * (8 + 32));
   EXPECT_DOUBLE_EQ(kept(0), kept(192));
+}
+
+// Context ranks that exchange heads hold the largest of what they trade: the output, where its
+// values are wider than queries.
+TEST(NarrowValues, ExchangedOutputsMayBeTheWidest) {
+  ParallelismSpec exchanged = split(1, 1);
+  exchanged.context = 2;
+  exchanged.context_kind = ContextKind::all_to_all;
+  const auto working = [&](int value_dim) {
+    ModelSpec model = few_narrow();
+    model.value_dim = value_dim;
+    model.ffn = 64;  // attention has the larger working set
+    const auto of = [&](const ParallelismSpec& layout, int tokens) {
+      return backward_working_set(model, recipe(tokens, 8), layout, with_window()).si();
+    };
+    return of(exchanged, 8192) - of(split(1, 1), 4096);  // as many tokens a rank
+  };
+  EXPECT_DOUBLE_EQ(working(384) - working(192), 2.0 * 4096 * 32 * (384 - 192));
 }
 
 TEST(NarrowValues, AdaptersHaveTheWidthsOfTheirProducts) {
@@ -274,6 +300,12 @@ TEST(NarrowValues, AreRefusedWhereTheyMeanNothing) {
   model.full_attention->shared_values = true;
   EXPECT_EQ(refused(model), (Texts{"values 128 wide cannot be the keys, which are 192 wide: leave "
                                    "'value_dim' or 'shared_values' out"}));
+  model = few_narrow();
+  model.attention_gate = true;
+  model.value_dim = 192;  // as wide as keys; those of layers without the window are not
+  EXPECT_EQ(refused(model).size(), 1U);
+  model.full_attention->value_dim = 192;
+  EXPECT_EQ(refused(model), Texts{});
   model = deepseek_v3();
   model.value_dim = 128;
   EXPECT_EQ(refused(model),

@@ -39,6 +39,10 @@ TEST(Nf4, TakesTheBitsOfThePaper) {
   const StageStates states = stage_states(model, recipe(int(kS), 8), split(1, 1), 1).front();
   EXPECT_DOUBLE_EQ(states.weights.si(), 2 * wide + kNf4Bytes * 4 * kLayer);
   EXPECT_EQ(states.at_layers.si(), 2 * 4096.0 * 14336);
+  ModelSpec wider = model;  // 32 heads of values 1,024 wide make the output's matrix the largest
+  wider.value_dim = 1024;
+  EXPECT_EQ(stage_states(wider, recipe(int(kS), 8), split(1, 1), 1).front().at_layers.si(),
+            2 * 4096.0 * 32 * 1024);
 }
 
 }  // namespace

@@ -29,6 +29,14 @@ std::string verb_words() {
   return words;
 }
 
+std::vector<std::string> entry_names(const std::string& kind) {
+  std::vector<std::string> names;
+  for (const auto& entry : config::list_entries(kind, config_roots())) {
+    names.push_back(entry.name);
+  }
+  return names;
+}
+
 /// What a value of this type may be, where that can be listed.
 std::vector<std::string> values_of(const config::SpecType& type) {
   std::vector<std::string> words;
@@ -63,9 +71,6 @@ std::vector<std::string> values_of(const config::SpecType& type) {
 /// Words that the scripts ask for where they are needed, so that no list can be stale.
 std::string words_of(const std::string& what) {
   std::vector<std::string> words;
-  const auto& keys = config::scenario_keys();
-  const auto key = std::find_if(keys.begin(), keys.end(),
-                                [&](const config::KeyPath& one) { return one.path == what; });
   if (what == "faults") {
     for (const auto& entry : enum_words(drill::FaultKind{})) {
       words.emplace_back(entry.word);
@@ -80,11 +85,12 @@ std::string words_of(const std::string& what) {
   } else if (what == "kinds") {
     words = config::catalogue_kinds();
   } else if (what.find('.') != std::string::npos) {
+    const auto& keys = config::scenario_keys();
+    const auto key = std::find_if(keys.begin(), keys.end(),
+                                  [&](const config::KeyPath& one) { return one.path == what; });
     words = key == keys.end() ? std::vector<std::string>{} : values_of(*key->field->type);
   } else {
-    for (const auto& entry : config::list_entries(what, config_roots())) {
-      words.push_back(entry.name);
-    }
+    words = entry_names(what);
   }
   return fmt::format("{}\n", fmt::join(words, "\n"));
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sim/import/hugging_face/hugging_face_parts.h"
@@ -15,23 +16,32 @@ namespace {
 using workload::ModelSpec;
 
 /// A list with an entry for every layer, as the hub's files write it (0 and 1) or as transformers
-/// does (words), and whether each entry is the second of its two values.
+/// does (words), and whether each entry is the second of its two values. Others are complained of.
 struct LayerList {
   const char* key;
   std::vector<bool> second;
 };
-LayerList layer_list(JsonObject& json, const char* numbers, const char* words, const char* second) {
-  if (!json.has(words)) {
-    LayerList list{numbers, {}};
+LayerList layer_list(JsonObject& json,
+                     const char* numbers,
+                     const char* words,
+                     const std::pair<std::string, std::string>& values) {
+  const bool named = json.has(words);
+  LayerList list{named ? words : numbers, {}};
+  const auto add = [&](const auto& value, const auto& first, const auto& second) {
+    if (value != first && value != second && json.clean()) {
+      json.complain(list.key, fmt::format("layers of type '{}' are not modelled", value));
+    }
+    list.second.push_back(value == second);
+  };
+  if (!named) {
     for (const int value : json.wholes(numbers)) {
-      list.second.push_back(value == 1);
+      add(value, 0, 1);
     }
     return list;
   }
   json.pass_over({numbers});  // the same once more
-  LayerList list{words, {}};
   for (const std::string& value : json.words(words)) {
-    list.second.push_back(value == second);
+    add(value, values.first, values.second);
   }
   return list;
 }
@@ -45,8 +55,8 @@ int leading(const LayerList& list) {
 /// Layers without the window at the front, and then the last of every period, counted from the
 /// first layer on.
 void read_window_list(JsonObject& json, ModelSpec& model) {
-  const LayerList list =
-      layer_list(json, "hybrid_layer_pattern", "layer_types", "sliding_attention");
+  const LayerList list = layer_list(json, "hybrid_layer_pattern", "layer_types",
+                                    {"full_attention", "sliding_attention"});
   const auto size = static_cast<int>(list.second.size());
   const int front = leading(list);
   if (front == size && size == model.layers) {
@@ -121,7 +131,7 @@ void read_mixture_list(JsonObject& json, ModelSpec& model) {
   model.moe->shared_experts = json.whole_or("n_shared_experts", 0, 0);
   read_routing_groups(json, model);
   model.ffn = json.whole("intermediate_size");
-  const LayerList list = layer_list(json, "moe_layer_freq", "mlp_layer_types", "sparse");
+  const LayerList list = layer_list(json, "moe_layer_freq", "mlp_layer_types", {"dense", "sparse"});
   const int front = list.second.empty() ? 1 : leading(list);  // transformers' default
   const bool regular =
       std::all_of(list.second.begin() + std::min<std::ptrdiff_t>(front, std::ssize(list.second)),

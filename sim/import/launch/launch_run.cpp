@@ -37,8 +37,7 @@ void normalise_model(workload::ModelSpec& model) {
   const bool dense = std::ranges::find(pattern, workload::LayerContent::mlp_only) != pattern.end();
   const bool all_experts =
       model.moe && model.moe->leading_dense_layers == 0 && model.moe->period == 1 && !dense;
-  const bool dense_prediction = model.dense_prediction && model.multi_token_prediction > 0;
-  if (all_experts && !dense_prediction) {
+  if (all_experts && !model.dense_prediction) {
     model.ffn = 0;
   }
   if (model.moe && model.moe->group_limit >= model.moe->routing_groups) {

@@ -44,25 +44,28 @@ const char* subject_of(const std::string& key) {
   return found == kSubjects.end() ? "step" : found->second;
 }
 
-/// As many as `subject_of` knows.
-constexpr std::size_t kMostKinds = 7;
-
-/// ": collectives 12, framework 10, other 13": what most assumptions are about.
-std::string assumed_kinds(const std::vector<training::Assumption>& assumptions, std::size_t most) {
+/// What assumptions are about, and how many, the most first.
+using Subjects = std::vector<std::pair<std::string, std::size_t>>;
+Subjects subjects_of(const std::vector<training::Assumption>& assumptions) {
   std::map<std::string, std::size_t> counts;
   for (const auto& one : assumptions) {
     ++counts[subject_of(one.key)];
   }
-  std::vector<std::pair<std::string, std::size_t>> kinds(counts.begin(), counts.end());
-  std::stable_sort(kinds.begin(), kinds.end(),
+  Subjects subjects(counts.begin(), counts.end());
+  std::stable_sort(subjects.begin(), subjects.end(),
                    [](const auto& a, const auto& b) { return a.second > b.second; });
-  std::string text;
-  std::size_t left = assumptions.size();
-  for (std::size_t i = 0; i < std::min(most, kinds.size()); ++i) {
-    text += fmt::format("{}{} {}", i == 0 ? ": " : ", ", kinds[i].first, kinds[i].second);
-    left -= kinds[i].second;
+  return subjects;
+}
+
+/// "35 assumptions: collectives 12, framework 10, other 13".
+std::string assumed_text(std::size_t all, const Subjects& subjects) {
+  std::string text = fmt::format("{} assumption{}", all, all == 1 ? "" : "s");
+  std::size_t left = subjects.empty() ? 0 : all;
+  for (const auto& [subject, count] : subjects) {
+    text += fmt::format("{}{} {}", left == all ? ": " : ", ", subject, count);
+    left -= count;
   }
-  return text.empty() || left == 0 ? text : fmt::format("{}, other {}", text, left);
+  return left == 0 ? text : fmt::format("{}, other {}", text, left);
 }
 
 std::string elided(const std::string& text, std::size_t width) {
@@ -320,17 +323,14 @@ class Screen {
     const std::string warnings = more == 0   ? ""
                                  : more == 1 ? "; 1 more warning"
                                              : fmt::format("; {} more warnings", more);
-    // As many kinds as there is room for.
-    std::string text;
-    for (std::size_t kinds = kMostKinds; text.empty() || shown_width(text) > width_; --kinds) {
-      text = fmt::format("{} assumption{}{}{}. More: --full", report_.assumptions.size(),
-                         report_.assumptions.size() == 1 ? "" : "s",
-                         assumed_kinds(report_.assumptions, kinds), warnings);
-      if (kinds == 0) {
-        break;
-      }
+    Subjects subjects = subjects_of(report_.assumptions);
+    const auto text = [&] {
+      return assumed_text(report_.assumptions.size(), subjects) + warnings + ". More: --full";
+    };
+    while (!subjects.empty() && shown_width(text()) > width_) {
+      subjects.pop_back();  // the rarest, for which there is no room
     }
-    line(elided(text, width_));
+    line(elided(text(), width_));
   }
 
   const study::RunReport& report_;

@@ -148,11 +148,9 @@ std::vector<SourceLayouts> layouts_by_source(const std::vector<RunPrediction>& r
     if (choice.groups > 0) {
       layouts.push_back({name, consistent, layout_ordering(part), choice});
     }
-    return choice.groups > 0;
   };
-  std::size_t chosen = 0;
   for (const auto& [source, part] : sources) {
-    chosen += add(source, false, part) ? 1 : 0;
+    add(source, false, part);
     const auto contradicts = [](const RunPrediction& row) {
       return row.status_class == "ok-contradictory";
     };
@@ -162,7 +160,8 @@ std::vector<SourceLayouts> layouts_by_source(const std::vector<RunPrediction>& r
       add(source, true, rest);
     }
   }
-  if (chosen > 1) {
+  const auto of_all_rows = [](const SourceLayouts& one) { return !one.consistent; };
+  if (std::count_if(layouts.begin(), layouts.end(), of_all_rows) > 1) {
     layouts.push_back({"all", false, layout_ordering(rows), layout_choice(rows)});
   }
   return layouts;

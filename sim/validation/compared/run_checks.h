@@ -43,14 +43,15 @@ LayoutChoice layout_choice(const std::vector<RunPrediction>& rows);
 /// as "all".
 struct SourceLayouts {
   std::string source;
-  bool consistent = false;  ///< without rows whose status is `ok-contradictory`
+  bool consistent = false;  ///< rows whose status is `ok-contradictory` were left out
   LayoutOrdering ordering;
   LayoutChoice choice;
 
   template <class V>
   void fields(V& v) const {
     v.part("source", source, "of the rows, or `all`");
-    v.part("consistent", consistent, "without rows whose status is `ok-contradictory`");
+    v.part("consistent", consistent,
+           "rows whose status is `ok-contradictory` were left out; false: of all");
     v.figure("pairs", ordering.pairs, "", "pairs of layouts that differ by more than 10 %",
              core::non_negative);
     v.figure("pairs_right", ordering.right, "1", "share of these in the right order",

@@ -69,14 +69,16 @@ std::string from_figures(const RunRow& row) {
   return "";
 }
 
-/// Whether the layout is stated, so that equal rows are one configuration.
-bool layout_stated(const RunRow& row) {
-  static constexpr std::array<const char*, 5> kFields = {"micro_batch", "recompute", "tp", "pp",
-                                                         "precision"};
+/// Whether the degrees and what is computed are stated.
+bool degrees_stated(const RunRow& row) {
+  static constexpr std::array<const char*, 4> kFields = {"micro_batch", "tp", "pp", "precision"};
   return std::all_of(kFields.begin(), kFields.end(),
                      [&](const char* field) { return row.certain(field); }) &&
          (row.certain("vpp") || figure(row.pp) <= 1);
 }
+
+/// Whether the layout is stated, so that equal rows are one configuration.
+bool layout_stated(const RunRow& row) { return degrees_stated(row) && row.certain("recompute"); }
 
 struct Repeat {
   std::size_t row = 0;
@@ -127,11 +129,12 @@ struct Sized {
   double micro_batch = 0;    ///< of the step's time, a micro-batch and its share of the bubble [s]
 };
 
-/// Nothing where the row does not say of how many micro-batches its step is.
+/// Nothing where the row does not say of how many micro-batches its step is, or what they run on.
+/// Recomputing, which many do not state, adds a third at most.
 std::optional<Sized> sized(const RunRow& row, std::size_t index) {
   const double samples = figure(row.dp) * figure(row.micro_batch);
   const double tokens = figure(row.measured_tokens_per_s_per_gpu) * figure(row.n_gpus);
-  if (samples <= 0 || tokens <= 0 || figure(row.global_batch) < samples) {
+  if (samples <= 0 || tokens <= 0 || figure(row.global_batch) < samples || !degrees_stated(row)) {
     return std::nullopt;
   }
   const double micro_batches = figure(row.global_batch) / samples;

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <utility>
 
+#include "sim/workload/attention/attention_heads.h"
+
 namespace headway::workload {
 
 namespace {
@@ -80,7 +82,13 @@ class HeadRules {
                       "and leave this one out",
                       model_.name, model_.latent ? "latent" : "native_sparse"));
     }
-    if (model_.attention_gate && model_.value_dim != model_.head_dim) {
+    LayerKind windowed;
+    windowed.windowed = true;
+    const auto narrow = [this](const LayerKind& kind) {
+      const AttentionHeads heads = attention_heads(model_, kind);
+      return heads.value_dim != heads.dim;
+    };
+    if (model_.attention_gate && (narrow(windowed) || narrow({}))) {
       add(path, fmt::format("value_dim of model '{}' beside 'attention_gate', a gate as wide as "
                             "queries, is not simulated; leave one of the two out",
                             model_.name));

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "sim/workload/attention/attention_heads.h"
+
 namespace headway::workload {
 
 namespace {
@@ -36,7 +38,7 @@ NativeShape native_shape(const NativeSparseSpec& spec, int sequence_length) {
 }
 
 int native_value_dim(const NativeSparseSpec& spec, int head_dim) {
-  return spec.value_dim > 0 ? spec.value_dim : head_dim;
+  return value_width(spec.value_dim, head_dim);
 }
 
 double compression_weights(const NativeSparseSpec& spec, int head_dim) {
