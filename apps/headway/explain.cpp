@@ -144,13 +144,15 @@ std::string explain_base(const std::string& text) {
   return out;
 }
 
-/// Up to the first full stop, or a semicolon outside brackets.
+/// Up to the first full stop, or a semicolon, outside brackets and quotes.
 std::string_view first_sentence(std::string_view text) {
   int open = 0;
+  bool quoted = false;
   for (std::size_t i = 0; i < text.size(); ++i) {
     open += text[i] == '(' ? 1 : text[i] == ')' ? -1 : 0;
+    quoted = quoted != (text[i] == '"');
     const bool ends = text[i] == '.' || text[i] == ';';
-    if (ends && open == 0 && (i + 1 == text.size() || text[i + 1] == ' ')) {
+    if (ends && open == 0 && !quoted && (i + 1 == text.size() || text[i + 1] == ' ')) {
       return text.substr(0, i);
     }
   }

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <utility>
 
+#include "sim/core/infeasible.h"
 #include "sim/core/text.h"
 #include "sim/plan/keep_limits.h"
 #include "sim/training/power/machine_power.h"
@@ -53,11 +54,39 @@ bool dominates(const std::vector<double>& a, const std::vector<double>& b) {
   return better;
 }
 
+/// Whether fewer spares than the run needs may serve it: a step knows of none, and a machine without
+/// any always draws the least power.
+bool spares_are_weighed(Objective objective) {
+  return objective != Objective::step && objective != Objective::power;
+}
+
 }  // namespace
 
 Setting make_setting(const training::Scenario& s) {
   return {s.cluster.nodes, s.training.global_batch, s.training.sequence_length,
           s.training.precision, 0};
+}
+
+std::optional<double> same_tokens(const training::Scenario& s) {
+  const bool several = !s.search.global_batch.empty() || !s.search.sequence_length.empty();
+  if (!several || !s.run.until || !s.run.until->steps) {
+    return std::nullopt;
+  }
+  return static_cast<double>(*s.run.until->steps) * s.training.global_batch *
+         s.training.sequence_length;
+}
+
+training::Scenario with_setting(const training::Scenario& scenario, const Setting& setting) {
+  training::Scenario s = scenario;
+  if (const auto tokens = same_tokens(scenario)) {
+    s.run.until->steps.reset();
+    s.run.until->tokens = tokens;
+  }
+  s.cluster.nodes = setting.nodes;
+  s.training.global_batch = setting.global_batch;
+  s.training.sequence_length = setting.sequence_length;
+  s.training.precision = setting.precision;
+  return s;
 }
 
 Plan make_plan(const Entry& entry) {
@@ -88,23 +117,42 @@ void add_campaign(const training::Scenario& setting,
   if (!setting.run.until) {
     return;
   }
-  const auto run = [&](const training::Scenario& s, bool advice) {
+  const auto run = [&](const training::Scenario& s, bool advice, const core::Count& told) {
     const auto placed = training::check(with_layout(s, plan.layout), options.marks);
-    return campaign::simulate_campaign(
-        placed, plan.step,
-        {.threads = threads, .advice = advice, .progress = count ? count() : core::Count()});
+    return campaign::simulate_campaign(placed, plan.step,
+                                       {.threads = threads, .advice = advice, .progress = told});
   };
+  const auto piece = [&] { return count ? count() : core::Count(); };
   if (!setting.search.spares) {
-    plan.campaign = run(setting, false);
+    plan.campaign = run(setting, false, piece());
     return;
   }
-  training::Scenario with_spares = setting;
-  const auto advised = run(setting, true).result.advice.spares;
-  with_spares.cluster.spares = static_cast<int>(advised.value_or(0));  // nothing fails: none
-  plan.spares = with_spares.cluster.spares;
-  plan.racks = racks_of(with_spares);
-  plan.power = building_power(with_spares);
-  plan.campaign = run(with_spares, false);
+  const auto advised = run(setting, true, piece()).result.advice.spares;
+  const auto with_spares = [&](int spares, const core::Count& told) {
+    training::Scenario s = setting;
+    s.cluster.spares = spares;
+    Plan with = plan;
+    with.spares = spares;
+    with.racks = racks_of(s);
+    with.power = building_power(s);
+    with.campaign = run(s, false, told);
+    return with;
+  };
+  plan = with_spares(static_cast<int>(advised.value_or(0)), piece());  // nothing fails: none
+  // One by one, as long as each is better: every spare costs as much, and the fewer there are the
+  // more the next is missed.
+  while (plan.spares > 0 && spares_are_weighed(options.objective)) {
+    try {
+      Plan fewer = with_spares(plan.spares - 1, {});
+      const bool keeps = missed_limit(plan, options.limits) || !missed_limit(fewer, options.limits);
+      if (!keeps || value(fewer, options.objective) >= value(plan, options.objective)) {
+        return;
+      }
+      plan = std::move(fewer);
+    } catch (const core::Infeasible&) {  // with fewer the run would not end
+      return;
+    }
+  }
 }
 
 std::vector<SimulatedPoint> simulated_points(const std::vector<Entry>& simulated,

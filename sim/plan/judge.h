@@ -14,6 +14,13 @@ namespace headway::plan {
 
 /// What of a scenario a search varies beside the layout; of the first machine.
 Setting make_setting(const training::Scenario& s);
+
+/// Tokens that every plan trains where steps of several sizes are compared and the run is so many
+/// steps long: those of the scenario's own steps. Nothing where the steps are to be alike.
+std::optional<double> same_tokens(const training::Scenario& scenario);
+/// The scenario in a setting, training as many tokens as the scenario itself would.
+training::Scenario with_setting(const training::Scenario& scenario, const Setting& setting);
+
 Plan make_plan(const Entry& entry);
 
 /// Simulates the run, where the scenario has `run.until`. Candidates are too many to know where
@@ -25,7 +32,8 @@ void add_campaign(const training::Scenario& setting,
                   int threads,
                   Plan& plan,
                   const std::function<core::Count()>& count = {});
-/// With `search.spares` one run says how many spares are worth it, and the next has them.
+/// With `search.spares` one run says how many spares it needs, and the next has them. Those that try
+/// fewer are not counted here, since nobody knows how many they will be.
 std::size_t runs_of_a_plan(const training::Scenario& setting);
 
 /// All layouts of one setting that were simulated, fastest first, within limits of the run.

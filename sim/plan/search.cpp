@@ -391,11 +391,7 @@ std::vector<training::Scenario> settings(const training::Scenario& scenario,
       for (const int length :
            asked_or_own(search.sequence_length, scenario.training.sequence_length)) {
         for (const auto precision : asked_or_own(search.precision, scenario.training.precision)) {
-          training::Scenario& s = list.emplace_back(scenario);
-          s.cluster.nodes = size;
-          s.training.global_batch = batch;
-          s.training.sequence_length = length;
-          s.training.precision = precision;
+          list.push_back(with_setting(scenario, {size, batch, length, precision, 0}));
         }
       }
     }

@@ -6,6 +6,8 @@
 #include <numeric>
 #include <utility>
 
+#include "sim/core/text.h"
+#include "sim/plan/judge.h"
 #include "sim/plan/space.h"
 #include "sim/training/unequal/node_kinds.h"
 #include "sim/workload/layout.h"
@@ -90,6 +92,13 @@ class Varied {
 
 const std::vector<int> kNone;
 
+/// What a software has of one kind of thing, or all there is.
+template <class Kind>
+std::string had_texts(const workload::FrameworkSpec& framework, const std::vector<Kind>& had) {
+  return had.empty() ? all_texts<Kind>()
+                     : fmt::format("{} (those of {})", words_of(had), framework.name);
+}
+
 void add_degrees(const training::Scenario& s, Varied& out) {
   using A = SearchAxis;
   const SearchSpec& asked = s.search;
@@ -99,7 +108,8 @@ void add_degrees(const training::Scenario& s, Varied& out) {
   out.add(A::sequence, kNone, s.model.moe ? "true" : "true, false");
   out.add(A::context, asked.context,
           fmt::format("1, 2, 4, ... while {} tokens a rank are left", kFewestTokens));
-  out.add(A::context_kind, asked.context_kind, all_texts<workload::ContextKind>());
+  const auto& framework = s.training.framework;
+  out.add(A::context_kind, asked.context_kind, had_texts(framework, framework.context_kinds));
   out.add(A::pipeline, asked.pipeline,
           fmt::format("divisors of the GPUs, up to {} layers{}", s.model.layers,
                       workload::encoder_stages(s.model) > 0 ? " and the encoder's own stage" : ""));
@@ -149,10 +159,7 @@ std::vector<SearchedField> varied_layout(const training::Scenario& s) {
   add_degrees(s, out);
   out.add(A::micro_batch, asked.micro_batch, fmt::format("1, 2, 4, ... {}", kLargestMicroBatch));
   const auto& framework = s.training.framework;
-  out.add(A::schedule, asked.schedule,
-          framework.schedules.empty()
-              ? all_texts<workload::ScheduleKind>()
-              : fmt::format("{} (those of {})", words_of(framework.schedules), framework.name));
+  out.add(A::schedule, asked.schedule, had_texts(framework, framework.schedules));
   out.add(A::virtual_stages, asked.virtual_stages,
           fmt::format("2 to {}, interleaved", kMostChunks));
   const std::string ends = "as the others, or fewer in one or both";
@@ -167,7 +174,7 @@ std::vector<SearchedField> varied_layout(const training::Scenario& s) {
   }
   out.add(A::recompute, asked.recompute, all_texts<workload::Recompute>());
   add_recompute(asked, framework, out);
-  out.add(A::sharding, asked.sharding, all_texts<workload::Sharding>());
+  out.add(A::sharding, asked.sharding, had_texts(framework, framework.shardings));
   out.add(A::shard_group_size, asked.shard_group_size, "an NVLink domain, and doublings");
   out.add(A::reshard, kNone, "true, false");
   out.add(A::offload, asked.offload, all_texts<workload::Offload>());
@@ -232,6 +239,7 @@ bool outside(const SearchSpec& search, const ParallelismSpec& p) {
          beyond(search.expert_tensor, p.expert_tensor) ||
          beyond(search.micro_batch, p.micro_batch) || beyond(search.sharding, p.sharding) ||
          beyond(search.recompute, p.recompute) || beyond(search.offload, p.offload) ||
+         beyond(search.rank_order, p.rank_order) ||
          (staged && beyond(search.schedule, p.schedule)) ||
          (staged && interleaved && beyond(search.virtual_stages, p.virtual_stages)) ||
          (p.context > 1 && beyond(search.context_kind, p.context_kind)) ||
@@ -309,14 +317,26 @@ Searched searched(const training::Scenario& scenario, const std::vector<int>& no
               scenario.training.sequence_length, out);
   add_setting("training.precision", scenario.search.precision, scenario.training.precision, out);
   if (scenario.search.spares) {
-    out.varied.push_back({"cluster.spares", "as many as the run of a plan is found to need"});
+    out.varied.push_back(
+        {"cluster.spares",
+         "as many as the run of a plan is found to need, or fewer where the objective is better"});
+  }
+  if (const auto tokens = same_tokens(scenario)) {
+    out.held.push_back({"run.until.tokens", fmt::format("{}, what the scenario's own steps train",
+                                                        core::number(*tokens))});
   }
   const auto& framework = scenario.training.framework;
-  const bool own = !framework.schedules.empty() && scenario.search.schedule.empty() &&
-                   varies(scenario.search, SearchAxis::schedule);
-  out.held.push_back(
-      {"training.framework",
-       framework.name + (own ? ", with its schedules: 'search.schedule' lists others" : "")});
+  const auto own = [&](const auto& had, const auto& asked, SearchAxis axis) {
+    return !had.empty() && asked.empty() && varies(scenario.search, axis);
+  };
+  std::string also;
+  if (own(framework.schedules, scenario.search.schedule, SearchAxis::schedule)) {
+    also += ", with its schedules: 'search.schedule' lists others";
+  }
+  if (own(framework.shardings, scenario.search.sharding, SearchAxis::sharding)) {
+    also += ", with what it can shard: 'search.sharding' lists others";
+  }
+  out.held.push_back({"training.framework", framework.name + also});
   if (scenario.model.vision) {
     out.held.push_back({"model.vision.stage", value_text(scenario.model.vision->stage)});
     out.held.push_back({"model.vision.context", value_text(scenario.model.vision->context)});

@@ -137,9 +137,10 @@ std::vector<PassChoice> recompute_kinds(const training::Scenario& s) {
   return list;
 }
 
-/// That a software has.
-std::vector<ScheduleKind> schedules(const workload::FrameworkSpec& framework) {
-  return framework.schedules.empty() ? all_words<ScheduleKind>() : framework.schedules;
+/// What a software has; of one that does not say all there is.
+template <class Kind>
+std::vector<Kind> had(const std::vector<Kind>& of_framework) {
+  return of_framework.empty() ? all_words<Kind>() : of_framework;
 }
 
 }  // namespace
@@ -243,7 +244,7 @@ void Space::add_contexts(int tensor) {
     }
     layout.context = context;
     const auto kinds = choose(SearchAxis::context_kind, s.search.context_kind, own.context_kind,
-                              all_words<ContextKind>());
+                              had(s.training.framework.context_kinds));
     for (const ContextKind kind : context == 1 ? std::vector{own.context_kind} : kinds) {
       layout.context_kind = kind;
       add_pipelines(layout);
@@ -297,7 +298,7 @@ void Space::add_schedules(const ParallelismSpec& layout, int data) {
   }
   const auto own = workload::effective_schedule(s.parallelism);
   for (const ScheduleKind schedule :
-       choose(SearchAxis::schedule, s.search.schedule, own, schedules(s.training.framework))) {
+       choose(SearchAxis::schedule, s.search.schedule, own, had(s.training.framework.schedules))) {
     p.schedule = schedule;
     p.virtual_stages = 1;
     if (schedule != ScheduleKind::interleaved) {
@@ -436,7 +437,8 @@ std::vector<StateChoice> Space::states(const ParallelismSpec& p, int data) const
   const auto& s = scenario_;
   const auto& own = s.parallelism;
   auto shardings =
-      choose(SearchAxis::sharding, s.search.sharding, own.sharding, all_words<Sharding>());
+      choose(SearchAxis::sharding, s.search.sharding, own.sharding,
+             had(s.training.framework.shardings));
   const bool alone = std::int64_t{p.context} * data == 1;
   if (alone && s.search.sharding.empty() && varies(SearchAxis::sharding)) {
     shardings = {Sharding::zero0};  // there is nobody to share with

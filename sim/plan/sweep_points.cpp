@@ -210,6 +210,21 @@ std::vector<SweepChanges> explicit_rows(const std::vector<std::string>& rows) {
   return changes;
 }
 
+/// A row without its changes of a field.
+std::string row_without(std::string_view row, std::string_view key) {
+  std::string kept;
+  for (bool more = true; more;) {
+    const auto end = row.find(';');
+    const auto part = without_spaces(row.substr(0, end));
+    if (without_spaces(part.substr(0, part.find('='))) != key) {
+      kept += fmt::format("{}{}", kept.empty() ? "" : "; ", part);
+    }
+    more = end != std::string_view::npos;
+    row = more ? row.substr(end + 1) : "";
+  }
+  return kept;
+}
+
 std::set<std::string> keys_of(const std::vector<SweepChanges>& dimension) {
   std::set<std::string> keys;
   for (const SweepChanges& changes : dimension) {
@@ -221,6 +236,24 @@ std::set<std::string> keys_of(const std::vector<SweepChanges>& dimension) {
 }
 
 }  // namespace
+
+training::SweepSpec without(training::SweepSpec spec, const std::string& key) {
+  const auto same = [&](const SweepAxisSpec& axis) { return axis.key == key; };
+  std::erase_if(spec.grid, same);
+  std::erase_if(spec.zip, same);
+  std::vector<std::string> rows;
+  for (const std::string& row : spec.rows) {
+    const std::string kept = row_without(row, key);
+    if (!kept.empty() && std::find(rows.begin(), rows.end(), kept) == rows.end()) {
+      rows.push_back(kept);
+    }
+  }
+  spec.rows = std::move(rows);
+  if (spec.sample && std::erase_if(spec.sample->axes, same) > 0 && spec.sample->axes.empty()) {
+    spec.sample.reset();
+  }
+  return spec;
+}
 
 std::vector<std::string> axis_values(const SweepAxisSpec& axis) {
   if (!axis.values.empty()) {
@@ -254,7 +287,7 @@ SweepPoints::SweepPoints(const training::SweepSpec& spec, const core::SourceMark
       auto dimension = make();
       for (const std::string& key : keys_of(dimension)) {
         if (std::find(keys_.begin(), keys_.end(), key) != keys_.end()) {
-          throw core::Error(fmt::format("two axes of the sweep change '{}'; let one of them do it",
+          throw core::Error(fmt::format("two axes change '{}'; let one of them do it",
                                         core::shortened(key)));
         }
         keys_.push_back(key);

@@ -46,6 +46,10 @@ class SweepPoints {
 training::SweepAxisSpec sweep_axis(const std::string& argument,
                                    const std::string& option = "--sweep");
 
+/// A sweep without what it says of a field, in whatever kind of axis. Rows that are alike then are
+/// one.
+training::SweepSpec without(training::SweepSpec spec, const std::string& key);
+
 /// The values of an axis.
 /// @throws core::Error
 std::vector<std::string> axis_values(const training::SweepAxisSpec& axis);

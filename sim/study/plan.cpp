@@ -7,6 +7,7 @@
 #include "sim/config/launch/launch_file.h"
 #include "sim/config/spec_type.h"
 #include "sim/config/writer.h"
+#include "sim/plan/judge.h"
 #include "sim/study/predict.h"
 #include "sim/study/stopwatch.h"
 #include "sim/training/check.h"
@@ -213,11 +214,8 @@ training::Scenario scenario_of_plan(const PlanReport& report, std::size_t place)
   if (!report.machines.empty()) {
     s = report.machines[static_cast<std::size_t>(plan.setting.machine)].scenario;
   }
-  s.cluster.nodes = plan.setting.nodes;
+  s = plan::with_setting(s, plan.setting);
   s.cluster.spares = plan.spares;
-  s.training.global_batch = plan.setting.global_batch;
-  s.training.sequence_length = plan.setting.sequence_length;
-  s.training.precision = plan.setting.precision;
   s.parallelism = plan.layout;
   return s;
 }

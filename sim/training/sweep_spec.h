@@ -78,7 +78,7 @@ struct SweepSpec {
   std::optional<SweepSampleSpec> sample;
   std::vector<std::string> figures;
   std::string best = "step.time_s";
-  Best best_is = Best::lowest;
+  std::optional<Best> best_is;
   template <class V>
   void fields(V& v) {
     v.optional("grid", grid,
@@ -91,7 +91,9 @@ struct SweepSpec {
                "Paths of the figures of a run that the table has (docs/definitions.md); empty: the "
                "usual ones.");
     v.optional("best", best, "Path of the figure by which points are ranked.");
-    v.optional("best_is", best_is, "Which end of it is best.");
+    v.optional("best_is", best_is,
+               "Which end of it is best; not written: the highest of throughput, utilization and "
+               "shares of useful time, the lowest of all else.");
   }
   bool operator==(const SweepSpec&) const = default;
 };

@@ -68,6 +68,8 @@ struct FrameworkSpec {
   core::Seconds step_overhead{0};
   core::Seconds message_overhead{0};
   std::vector<ScheduleKind> schedules;
+  std::vector<Sharding> shardings;
+  std::vector<ContextKind> context_kinds;
   RecomputeAbilitySpec recomputes;
   LaunchWords launch_file = LaunchWords::none;
   UsualRunSpec usual;
@@ -243,6 +245,11 @@ struct FrameworkSpec {
     v.optional("schedules", schedules,
                "Pipeline schedules that the software has: what 'headway plan' tries where "
                "'search.schedule' lists none; empty: all. Every schedule can be simulated.");
+    v.optional("shardings", shardings,
+               "What its data-parallel ranks can shard: what 'headway plan' tries where "
+               "'search.sharding' lists none; empty: all.");
+    v.optional("context_kinds", context_kinds,
+               "Its kinds of context parallelism, likewise for 'search.context_kind'.");
     v.optional("recomputes", recomputes,
                "The recomputation that the software has. All of it can be simulated.");
     v.optional("launch_file", launch_file,

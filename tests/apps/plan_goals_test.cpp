@@ -3,6 +3,7 @@
 #include <functional>
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -116,6 +117,14 @@ TEST_F(PlanGoals, MarksTheScenariosOwnLayoutOutsideTheSearch) {
   EXPECT_THAT(run("plan " + words).out, HasSubstr("yours, outside the search"));
   EXPECT_THAT(run("plan one.yaml --set run.until=null").out,
               Not(HasSubstr("yours, outside the search")));
+  // Where no layout of the search is better, the verdict says it.
+  EXPECT_THAT(run("plan one.yaml --set run.until=null --set search.tensor=[3]").out,
+              HasSubstr("It is the scenario's own layout, outside what `search` lists."));
+  const json order =
+      planned("one.yaml --set run.until=null --set search.rank_order=[tp-cp-pp-dp]")["plans"];
+  for (const json& plan : order) {
+    EXPECT_EQ(plan["outside_search"], plan["layout"]["rank_order"] != "tp-cp-pp-dp");
+  }
 }
 
 // The layouts with nothing sharded that fit are few, and none of them is like plan 1: those with
@@ -209,6 +218,20 @@ TEST_F(PlanGoals, EqualMachinesAreOrderedByDollars) {
 }
 
 // FP8 against BF16: the table has a column, the sentence the word.
+// --vary holds what it does not name, though the file lists values for it.
+TEST_F(PlanGoals, VariesOnlyWhatTheCommandLineNames) {
+  write_small("lists.yaml", std::string(kGoalsRun) + "search: {tensor: [1, 2, 4]}\n");
+  const std::string bare = " --set run.until=null --vary micro_batch";
+  for (const json& plan : planned("lists.yaml" + bare)["plans"]) {
+    EXPECT_EQ(plan["layout"]["tensor"], planned("one.yaml" + bare)["plans"][0]["layout"]["tensor"]);
+  }
+  std::set<int> degrees;
+  for (const json& plan : planned("lists.yaml --set search.tensor=[4]" + bare)["plans"]) {
+    degrees.insert(plan["layout"]["tensor"].get<int>());
+  }
+  EXPECT_TRUE(degrees.contains(4)) << "what the same line lists is varied";
+}
+
 TEST_F(PlanGoals, TellsPrecisionsApart) {
   const std::string words = "plan one.yaml --set 'search.precision=[bf16, fp8]' --vary tensor";
   const Outcome table = run(words);

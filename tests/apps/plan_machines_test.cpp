@@ -1,6 +1,9 @@
 // headway plan over several machines, from the outside.
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+#include <utility>
 
 #include "tests/apps/program.h"
 
@@ -102,13 +105,11 @@ TEST_F(PlanMachines, TakesPathsAsKeysOfSearch) {
   EXPECT_EQ(range["plans"][0]["machine"], "power 700 W");
 }
 
-// At its break-even price the run of a machine that lost costs as much as that of the first.
+// At its break-even price the run of a machine that lost costs as much as that of the best, median
+// by median as in the table; how a run of median dollars divides is taken from the mean one.
 TEST_F(PlanMachines, BreaksEvenAtThePriceItNames) {
   const json all = planned("several.yaml --objective dollars --save plans");
-  const auto total = [](const json& cost) {
-    return cost["gpus_usd"].get<double>() + cost["spares_usd"].get<double>() +
-           cost["storage_usd"].get<double>() + cost["electricity_usd"].get<double>();
-  };
+  const auto total = [](const json& cost) { return cost["total_usd"]["p50"].get<double>(); };
   const json& first = all["plans"][0];
   int compared = 0;
   for (const json& machine : all["machines"]) {
@@ -123,7 +124,7 @@ TEST_F(PlanMachines, BreaksEvenAtThePriceItNames) {
                             "'run.prices.gpu_hour=" +
                             machine["break_even_usd_per_gpu_hour"].dump() + " USD/h'")
                             .out);
-        EXPECT_NEAR(total(again["cost"]) / total(first["cost"]), 1, 1e-9) << machine["name"];
+        EXPECT_NEAR(total(again["cost"]) / total(first["cost"]), 1, 1e-3) << machine["name"];
         ++compared;
         break;
       }
@@ -133,7 +134,7 @@ TEST_F(PlanMachines, BreaksEvenAtThePriceItNames) {
 }
 
 // Spot is the servers at another price that are taken back now and then: the run is longer by what
-// that costs, and at its break-even price it costs as much as the cheapest other, in the mean.
+// that costs, and at its break-even price it costs as much as the cheapest other.
 TEST_F(PlanMachines, WeighsSpotAgainstItsInterruptions) {
   const std::string scenario = HEADWAY_ROOT "/configs/scenarios/spot-llama-8b.yaml";
   const json all = planned("'" + scenario + "' --objective dollars --top 4");
@@ -153,19 +154,12 @@ TEST_F(PlanMachines, WeighsSpotAgainstItsInterruptions) {
                             "node, mtbf: 300 d}, {name: taken back, component: unknown, per: node, "
                             "effect: preemption, notice: 2 min, mtbf: 4 d}]; run.recovery.repair=1 "
                             "h'");
-  const auto mean = [&](std::size_t place) {
-    for (const json& plan : dear["plans"]) {
-      if (plan["machine"] == dear["machines"][place]["name"]) {
-        return plan["cost"]["total_usd"]["mean"].get<double>();
-      }
-    }
-    return 0.0;
-  };
-  EXPECT_GT(mean(0), 0);
-  EXPECT_NEAR(mean(1) / mean(0), 1, 1e-5);
+  EXPECT_GT(dear["machines"][0]["usd"], 0);
+  EXPECT_NEAR(dear["machines"][1]["usd"].get<double>() / dear["machines"][0]["usd"].get<double>(), 1,
+              1e-3);
 }
 
-// As many spares as the run's advice has, and the saved plan is that run.
+// By step as many spares as the run's advice has, and the saved plan is that run.
 TEST_F(PlanMachines, ChoosesSpares) {
   write_small(
       "spares.yaml",
@@ -180,6 +174,72 @@ TEST_F(PlanMachines, ChoosesSpares) {
   EXPECT_EQ(again["cost"]["total_usd"], plan["cost"]["total_usd"]);
   EXPECT_THAT(read("plans/plan-1.yaml"),
               HasSubstr("spares: " + std::to_string(plan["spares"].get<int>())));
+}
+
+// By dollars a spare that saves less than it costs is left out: none of 0, 1, 2, ... is better.
+TEST_F(PlanMachines, SparesServeTheObjective) {
+  write_small("spares.yaml",
+              std::string(kMachinesRun) + "search: {vary: [tensor], cluster.spares: auto}\n");
+  const std::string large = " --set cluster.nodes=256 --set training.global_batch=2048";
+  const std::string words = "spares.yaml --top 1" + large;
+  const int needed = planned(words)["plans"][0]["spares"];
+  const json plan = planned(words + " --objective dollars --save plans")["plans"][0];
+  const auto usd = [&](int spares) {
+    const auto again = json::parse(run("run plans/plan-1.yaml --format json --set cluster.spares=" +
+                                       std::to_string(spares))
+                                       .out);
+    return again["cost"]["total_usd"]["p50"].get<double>();
+  };
+  ASSERT_GT(needed, 1);
+  int best = 0;
+  for (int spares = 1; spares <= needed; ++spares) {
+    best = usd(spares) < usd(best) ? spares : best;
+  }
+  EXPECT_EQ(plan["spares"], best);
+  EXPECT_LT(best, needed);
+  const std::string days = std::to_string(1.0001 * planned(words)["plans"][0]["campaign"]
+                                                                 ["wall_days"]["p50"]
+                                                                     .get<double>());
+  const json soon = planned(words + " --objective dollars --limit 'deadline=" + days + " d'");
+  EXPECT_GE(soon["plans"][0]["spares"], best) << "as many as the deadline needs";
+}
+
+// Plans of several batches train as many tokens, on several machines too, and so do the saved ones.
+TEST_F(PlanMachines, RunsOfSeveralBatchesAreAsManyTokensLong) {
+  const json own = json::parse(run("run s.yaml --format json").out);
+  for (const std::string several :
+       {"--set 'search.global_batch=[32, 64]'", "--set 'search.sequence_length=[2048, 4096]'",
+        "--over training.global_batch=32,64"}) {
+    const json all = planned("s.yaml --objective dollars --top 50 --save plans " + several);
+    std::set<std::pair<int, int>> sizes;
+    for (const json& plan : all["plans"]) {
+      EXPECT_NEAR(plan["campaign"]["tokens"].get<double>() /
+                      own["campaign"]["tokens"].get<double>(),
+                  1, 1e-3)
+          << several;
+      sizes.emplace(plan["global_batch"].get<int>(), plan["sequence_length"].get<int>());
+    }
+    EXPECT_EQ(sizes.size(), 2U) << several;
+    const json again = json::parse(run("run plans/plan-1.yaml --format json").out);
+    EXPECT_EQ(again["cost"]["total_usd"], all["plans"][0]["cost"]["total_usd"]);
+  }
+  EXPECT_THAT(run("plan s.yaml --set 'search.global_batch=[32, 64]'").out,
+              HasSubstr("what the scenario's own steps train"));
+}
+
+// What the command line lists stands in place of what the file lists, in whatever words.
+TEST_F(PlanMachines, TheCommandLinesMachinesStandInPlaceOfTheFiles) {
+  write_small("nested.yaml",
+              std::string(kMachinesRun) +
+                  "search: {vary: [tensor], cluster: {node: [dgx-h100, dgx-a100]}, "
+                  "cluster.node.gpu.power: [500 W, 700 W]}\n");
+  EXPECT_EQ(planned("nested.yaml")["machines"].size(), 4U);
+  const json power = planned("nested.yaml --over 'cluster.node.gpu.power=400 W,600 W'");
+  ASSERT_EQ(power["machines"].size(), 2U);
+  EXPECT_EQ(power["machines"][1]["name"], "power 600 W");
+  const json one = planned("nested.yaml --over cluster.node=dgx-b200");
+  ASSERT_EQ(one["machines"].size(), 1U);
+  EXPECT_EQ(one["machines"][0]["name"], "dgx-b200") << "a machine alone has a name";
 }
 
 TEST_F(PlanMachines, SaysWhyAMachineLost) {
@@ -217,7 +277,12 @@ TEST_F(PlanMachines, FindsSlipsBeforeAnythingIsSearched) {
       {"s.yaml --over cluster.node=dgx-h10,dgx-b200", "dgx-h10"},
       {"s.yaml --over cluster.node", "argument --over cluster.node: write KEY=VALUE,VALUE"},
       {"s.yaml --machine cluster.node", "in a row of a sweep is not KEY=VALUE"},
-      {"s.yaml --over cluster.node=dgx-h100,dgx-h100 --nodes 2,2",
+      {"s.yaml --over cluster.node=dgx-h100,dgx-h100", "machines 1 and 2 are the same (dgx-h100)"},
+      {"s.yaml --over parallelism.tensor=2,4",
+       "candidate machines differ in parallelism.tensor, which the search of each varies too; hold "
+       "it (--hold tensor), or list its values as search.tensor"},
+      {"s.yaml --limit gpus=63.5", "gpus=63.5"},
+      {"s.yaml --over cluster.node=dgx-h100,dgx-h200 --nodes 2,2",
        "--nodes names 2 more than once"},
       {"several.yaml --set run.prices=null --set 'search.machines=[cluster.node=dgx-h100]' "
        "--objective dollars",

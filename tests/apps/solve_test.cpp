@@ -83,6 +83,20 @@ TEST_F(SolveVerb, HalvesAQuantityToThePrecision) {
   }
 }
 
+// Where any number will do, a rule is broken from some value on, and that is an edge like any other:
+// with less power the building does not feed its hosts.
+TEST_F(SolveVerb, ARuleThatIsBrokenIsAnEdge) {
+  const json found = solved(
+      "cluster.power.facility --set cluster.power.facility='1 MW' --for 'step.time_s <= 1000'");
+  EXPECT_EQ(found["edge"], "smallest");
+  EXPECT_EQ(found["beside"]["status"], "refused");
+  const std::string answer = found["answer"]["value"], beside = found["beside"]["value"];
+  EXPECT_LT(std::stod(beside), std::stod(answer));
+  EXPECT_NEAR(std::stod(beside) / std::stod(answer), 1, 0.02);
+  EXPECT_EQ(run("run s.yaml --set cluster.power.facility='" + answer + "'").code, 0);
+  EXPECT_NE(run("run s.yaml --set cluster.power.facility='" + beside + "'").code, 0);
+}
+
 // Saves cost more the more often they are, and lose more the rarer: the best lies between.
 TEST_F(SolveVerb, SaysThatAFigureIsNotMonotone) {
   write("run.yaml",

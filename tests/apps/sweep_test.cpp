@@ -161,6 +161,53 @@ TEST_F(SweepVerb, ListsPointsWithoutSimulatingThem) {
   EXPECT_EQ(result["rows"][1]["status"], "listed");
 }
 
+// An axis of the command line stands in place of the file's, of whatever kind that is.
+TEST_F(SweepVerb, TheCommandLinesAxesStandInPlaceOfTheFiles) {
+  const std::pair<const char*, int> blocks[] = {
+      {"sweep: {zip: [{key: cluster.nodes, values: [1, 2, 4]}, {key: training.global_batch, values: "
+       "[64, 128, 256]}]}\n",
+       6},
+      {"sweep: {rows: ['cluster.nodes=1; parallelism.tensor=2', 'parallelism.tensor=4; "
+       "cluster.nodes=2', 'cluster.nodes=4; parallelism.tensor=2']}\n",
+       4},
+      {"sweep: {sample: {points: 5, axes: [{key: cluster.nodes, values: [1, 2]}]}}\n", 2}};
+  for (const auto& [block, points] : blocks) {
+    write_small("other.yaml", block);
+    const json result =
+        json::parse(run("sweep other.yaml --dry-run --sweep cluster.nodes=8:16:8 --format json").out);
+    EXPECT_EQ(result["points"], points) << block;
+    for (const json& row : result["rows"]) {
+      EXPECT_THAT(row["changes"]["cluster.nodes"], testing::AnyOf("8", "16")) << block;
+    }
+  }
+}
+
+// Which end is best follows from the figure, unless it is said.
+TEST_F(SweepVerb, TheBestOfAShareIsTheHighest) {
+  write_small("plain.yaml", "sweep: {parallelism.tensor: [1, 8]}\n");
+  const json mfu = json::parse(run("sweep plain.yaml --best step.mfu --format json").out);
+  EXPECT_EQ(mfu["best_is"], "highest");
+  EXPECT_EQ(mfu["best_point"], 0);
+  EXPECT_EQ(json::parse(run("sweep plain.yaml --format json").out)["best_is"], "lowest");
+  const json least =
+      json::parse(run("sweep plain.yaml --best step.mfu --best-is lowest --format json").out);
+  EXPECT_EQ(least["best_point"], 1);
+  EXPECT_EQ(json::parse(run("sweep s.yaml --best step.time_s --format json").out)["best_is"],
+            "lowest")
+      << "the file says it of its own figure";
+}
+
+TEST_F(SweepVerb, ADryRunListsEveryPointAndDoesNothingElse) {
+  const Outcome many = run("sweep s.yaml --dry-run --sweep training.global_batch=64:6400:64");
+  EXPECT_THAT(many.out, HasSubstr("1,600 points"));
+  EXPECT_THAT(many.out, HasSubstr("6400"));
+  EXPECT_THAT(many.out, Not(HasSubstr("best")));
+  const Outcome kept = run("sweep s.yaml --dry-run --keep kept");
+  EXPECT_EQ(kept.code, 2);
+  EXPECT_THAT(kept.err, HasSubstr("--dry-run lists the points and does nothing else"));
+  EXPECT_FALSE(exists("kept"));
+}
+
 TEST_F(SweepVerb, FindsSlipsBeforeAnythingIsSimulated) {
   const Outcome key = run("sweep s.yaml --sweep parallelism.tensr=1,2");
   EXPECT_EQ(key.code, 2);

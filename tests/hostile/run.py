@@ -174,7 +174,7 @@ def main() -> int:
     )
     parser.add_argument("--program", type=Path, default=ROOT / "build/release/bin/headway")
     parser.add_argument("--seed", type=int, help="of all cases [1; --deep: a new one]")
-    parser.add_argument("--runs", type=int, help="how many [2000; --deep: 30000]")
+    parser.add_argument("--runs", type=int, help="how many [1000; --deep: 30000]")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="at a time [all cores]")
     parser.add_argument("--show", type=int, default=3, help="cases shown of a class [3]")
     deep = bool(os.environ.get("HEADWAY_DEEP"))  # what `scripts/test --deep` says to all tests
@@ -185,7 +185,7 @@ def main() -> int:
     if options.seed is None:
         options.seed = int(time.time()) if options.deep else 1
     if options.runs is None:
-        options.runs = 30000 if options.deep else 2000
+        options.runs = 30000 if options.deep else 1000
     return replay(options) if options.replay else run_all(options)
 
 

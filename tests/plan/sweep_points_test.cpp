@@ -178,7 +178,7 @@ TEST(SweepPoints, ThatCannotBeAreRefusedAllAtOnce) {
                range("1", "2")};
   spec.rows = {"a"};
   const std::string all = complaint(spec);
-  EXPECT_THAT(all, HasSubstr("two axes of the sweep change 'a'; let one of them do it"));
+  EXPECT_THAT(all, HasSubstr("two axes change 'a'; let one of them do it"));
   EXPECT_THAT(all, HasSubstr("axis 'x' goes from '1 W' to '2 kW'; write both in one unit"));
   EXPECT_THAT(all, HasSubstr("axis 'x' goes from 'x' to '2', which are not both numbers"));
   EXPECT_THAT(all, HasSubstr("axis 'x' is a range; give it either step or points"));

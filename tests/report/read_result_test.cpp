@@ -2,6 +2,7 @@
 // ends the program.
 #include "sim/report/read_result.h"
 
+#include <cstdlib>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -72,8 +73,8 @@ TEST(ReadResult, WhatLacksAMemberIsRefusedWithItsPlace) {
   }
 }
 
-// Every member of every result becomes each kind of value in turn: a page or a complaint, and no
-// other exception.
+// Members of every result become each kind of value in turn, a third of the pairs every day: a page
+// or a complaint, and no other exception.
 TEST(ReadResult, WhatIsOfAnotherKindIsRefusedAndNeverMore) {
   const std::vector<Json> values{nullptr,
                                  true,
@@ -85,19 +86,21 @@ TEST(ReadResult, WhatIsOfAnotherKindIsRefusedAndNeverMore) {
                                  Json::object(),
                                  Json::array({nullptr}),
                                  Json::array({Json::object()})};
+  const bool deep = std::getenv("HEADWAY_DEEP") != nullptr;  // NOLINT(concurrency-mt-unsafe)
+  const std::size_t stride = deep ? 1 : 3;
   for (const ResultType& type : result_types()) {
     const Json whole = specimen_result(type.schema);
     std::vector<std::string> places;
     collect_places(whole, "", places);
     int refused = 0;
-    for (const auto& place : places) {
-      for (const Json& value : values) {
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      for (std::size_t n = i % stride; n < values.size(); n += stride) {
         Json changed = whole;
-        changed[Json::json_pointer(place)] = value;
-        EXPECT_NO_THROW(refused += complaint(changed).empty() ? 0 : 1) << place << value;
+        changed[Json::json_pointer(places[i])] = values[n];
+        EXPECT_NO_THROW(refused += complaint(changed).empty() ? 0 : 1) << places[i] << values[n];
       }
     }
-    EXPECT_GT(refused, static_cast<int>(places.size())) << type.schema;
+    EXPECT_GT(refused, static_cast<int>(places.size() / stride)) << type.schema;
   }
 }
 

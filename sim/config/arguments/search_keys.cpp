@@ -269,10 +269,13 @@ void gather_path_axes(Node& root, const SpecType& scenario) {
       }
     }
     found->value.entries = std::move(kept);
+    Entry* list = found->value.find(block.list);
+    if (list != nullptr && list->value.place.line == 0) {  // an argument: in place of the file's
+      std::erase_if(axes, [](const Node& axis) { return axis.place.line != 0; });
+    }
     if (axes.empty()) {
       continue;
     }
-    Entry* list = found->value.find(block.list);
     if (list == nullptr) {
       found->value.entries.push_back({std::string(block.list), axes.front().place, {}});
       list = &found->value.entries.back();

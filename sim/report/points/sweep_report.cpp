@@ -103,13 +103,16 @@ std::string without_unit(std::string name) {
   return name;
 }
 
-/// Rows that the table shows: all, or the best where they are too many.
+/// Rows that the table shows: all, or the best where they are too many to be looked at.
 std::vector<const SweepRow*> shown_rows(const SweepReport& report) {
   std::vector<const SweepRow*> rows;
   for (const SweepRow& row : report.rows) {
     rows.push_back(&row);
   }
-  if (rows.size() <= kMostShownPoints) {
+  const bool listed = std::all_of(report.rows.begin(), report.rows.end(), [](const SweepRow& row) {
+    return row.status == PointStatus::listed;
+  });
+  if (listed || rows.size() <= kMostShownPoints) {
     return rows;
   }
   const auto rank = [&](const SweepRow* row) {
@@ -134,8 +137,10 @@ Table points_table(const SweepReport& report) {
   all.insert(all.end(), paths.begin(), paths.end());
   const bool part = rows.size() < report.rows.size();
   Table table{
-      part ? fmt::format("The {} best of {} points", rows.size(), report.rows.size())
-           : fmt::format("{} point{}", report.rows.size(), report.rows.size() == 1 ? "" : "s"),
+      part ? fmt::format("The {} best of {} points", rows.size(),
+                         count(static_cast<double>(report.rows.size())))
+           : fmt::format("{} point{}", count(static_cast<double>(report.rows.size())),
+                         report.rows.size() == 1 ? "" : "s"),
       {{"point"}},
       {},
       false};

@@ -376,7 +376,9 @@ std::string break_even_text(const study::PlanReport& report) {
     }
   }
   return texts.empty() ? ""
-                       : fmt::format("A run would cost as much as on the first machine on {}.",
+                       : fmt::format("A run would cost as much as on machine {}, the best, on {}.",
+                                     machine_number(static_cast<std::size_t>(
+                                         report.result.plans.front().setting.machine)),
                                      fmt::join(texts, "; on "));
 }
 

@@ -65,7 +65,8 @@ std::optional<std::int64_t> limit_count(const std::string& key, const std::strin
   std::string why;
   const auto number = config::parse_number(text, why);
   const bool counts = key == "gpus" || key == "racks";
-  if (!counts || !number || !number->rest.empty() || number->value < 1) {
+  if (!counts || !number || !number->rest.empty() || number->value < 1 ||
+      number->value != std::floor(number->value)) {
     return std::nullopt;
   }
   const auto count = core::narrow<std::int64_t>(number->value);

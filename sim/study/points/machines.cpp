@@ -78,24 +78,69 @@ std::set<std::string> telling_keys(const plan::SweepPoints& points) {
   return keys;
 }
 
+/// What tells it from the others; of one machine, or of several that are alike, all there is.
 std::string name_of_machine(const plan::SweepChanges& changes, const std::set<std::string>& keys) {
   std::vector<std::string> words;
   for (const auto& change : changes) {
-    if (keys.count(change.key) > 0) {
+    if (keys.empty() || keys.count(change.key) > 0) {
       words.push_back(value_words(change));
     }
   }
-  return fmt::format("{}", fmt::join(words, ", "));
+  return words.empty() ? "as the scenario" : fmt::format("{}", fmt::join(words, ", "));
 }
 
-/// What its GPUs, spares and bring-up included, cost an hour of the run, and all that it costs.
+/// A run of so many steps is as many tokens long on a machine whose steps are of another size.
+void keep_tokens(const training::Scenario& base, training::Scenario& s) {
+  const auto of_step = [](const training::Scenario& one) {
+    return static_cast<double>(one.training.global_batch) * one.training.sequence_length;
+  };
+  if (base.run.until && s.run.until && s.run.until->steps == base.run.until->steps &&
+      base.run.until->steps && of_step(s) != of_step(base)) {
+    s.run.until->tokens = static_cast<double>(*base.run.until->steps) * of_step(base);
+    s.run.until->steps.reset();
+  }
+}
+
+/// Refuses a field that the search of each machine varies too: all machines would be alike.
+void refuse_what_is_varied(const training::SearchSpec& search, const std::set<std::string>& keys) {
+  constexpr std::string_view kLayout = "parallelism.";
+  core::Diagnostics diagnostics;
+  for (const std::string& key : keys) {
+    const std::string field = key.starts_with(kLayout) ? key.substr(kLayout.size()) : "";
+    const auto axis = core::from_word<training::SearchAxis>(field);
+    if (axis && plan::varies(search, *axis)) {
+      diagnostics.add(std::nullopt,
+                      fmt::format("candidate machines differ in {0}, which the search of each varies "
+                                  "too; hold it (--hold {1}), or list its values as search.{1}",
+                                  key, field));
+    }
+  }
+  diagnostics.throw_if_any();
+}
+
+/// The first machine that has the same changes as one before it.
+void refuse_twins(const std::vector<PlannedMachine>& machines) {
+  for (std::size_t i = 0; i < machines.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      if (machines[i].changes == machines[j].changes) {
+        throw core::Error(fmt::format("machines {} and {} are the same ({}); name each once", j + 1,
+                                      i + 1, machines[i].name));
+      }
+    }
+  }
+}
+
+/// What its GPU-hours, those of spares and of bring-up included, cost, and all that the run costs:
+/// of the run of median dollars, by which machines are judged, as far as the bill of the mean run
+/// divides it.
 std::optional<std::pair<double, double>> hours_and_total(const PlannedMachine& machine) {
-  if (!machine.best || !machine.best->campaign || !machine.best->campaign->mean_bill ||
-      !machine.scenario.run.prices) {
+  const auto total = machine.dollars();
+  if (!total || !machine.best->campaign->mean_bill || !machine.scenario.run.prices) {
     return std::nullopt;
   }
   const price::Bill& bill = *machine.best->campaign->mean_bill;
-  return std::pair((bill.gpus + bill.spares + bill.bring_up).si(), bill.total().si());
+  const double of_hours = (bill.gpus + bill.spares + bill.bring_up).si() / bill.total().si();
+  return std::pair(of_hours * *total, *total);
 }
 
 /// The cheapest machine but one.
@@ -275,6 +320,7 @@ std::vector<PlannedMachine> candidate_machines(const config::LoadedScenario& bas
                     points.size(), kMostMachines));
   }
   const auto keys = telling_keys(points);
+  refuse_what_is_varied(search, {points.keys().begin(), points.keys().end()});
   std::vector<PlannedMachine> machines;
   core::Diagnostics diagnostics;
   for (std::size_t i = 0; i < points.size(); ++i) {
@@ -289,6 +335,7 @@ std::vector<PlannedMachine> candidate_machines(const config::LoadedScenario& bas
     try {
       const auto loaded = load(set);
       machine.scenario = loaded.scenario;
+      keep_tokens(base.scenario, machine.scenario);
       machine.price_source = price_source(loaded);
     } catch (const core::Infeasible&) {
       throw;
@@ -300,6 +347,7 @@ std::vector<PlannedMachine> candidate_machines(const config::LoadedScenario& bas
     }
   }
   diagnostics.throw_if_any();
+  refuse_twins(machines);
   return machines;
 }
 

@@ -68,8 +68,8 @@ struct PlannedMachine {
              core::non_negative);
     v.figure(
         "latest_delivery_days", latest_delivery, "d",
-        "`run.bring_up.delivery` at which its model is ready when that of the first machine "
-        "is; of the first: when the soonest other's is; null where no machine of the search has "
+        "`run.bring_up.delivery` at which its model is ready when that of the best plan's machine "
+        "is; of that one: when the soonest other's is; null where no machine of the search has "
         "a bring-up, and where no delivery is soon enough",
         core::non_negative);
     v.figure("usd", dollars(), "USD", "cost of that run, median", core::non_negative);
@@ -78,9 +78,9 @@ struct PlannedMachine {
              core::non_negative);
     v.figure("break_even_usd_per_gpu_hour",
              break_even ? std::optional(break_even->si() * 3600) : std::nullopt, "USD",
-             "price of one of its GPU-hours at which its run costs as much as the first machine's; "
-             "of the first: as much as the cheapest other's; null without prices, and where no "
-             "price does it",
+             "price of one of its GPU-hours at which its run costs as much as that of the best "
+             "plan's machine, medians; of that one: as much as the cheapest other's; null without "
+             "prices, and where no price does it",
              core::non_negative);
     v.part("outcome", outcome, "why it won, or lost");
   }

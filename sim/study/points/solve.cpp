@@ -263,6 +263,7 @@ const SolvePoint& Search::look(double number) {
   SolvePoint point;
   point.number = number;
   point.value = field_.text(number);
+  point.between = !field_.whole;
   if (progress_) {
     progress_(point.value);
   }

@@ -50,8 +50,11 @@ struct SolvePoint {
   std::optional<std::array<double, 2>> interval;
   bool met = false;  ///< its run can be, and its figure keeps the condition
 
-  /// It says whether the condition is met; what breaks a rule says nothing.
-  [[nodiscard]] bool judged() const { return status != PointStatus::refused; }
+  bool between = false;  ///< of a field that takes any number, not whole ones alone
+
+  /// It says whether the condition is met. A whole number that breaks a rule says nothing, since its
+  /// neighbours may keep it; where any number will do, rules are broken from some value on.
+  [[nodiscard]] bool judged() const { return status != PointStatus::refused || between; }
 
   template <class V>
   void fields(V& v) const {

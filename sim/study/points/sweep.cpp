@@ -23,18 +23,35 @@ namespace headway::study {
 
 namespace {
 
+/// Figures of which more is better; of all others less is. Source: their definitions.
+constexpr std::string_view kMoreIsBetter[]{
+    "ettr",       "goodput",    "hfu", "mfu", "mfu_causal", "model_tflops_per_gpu", "steps", "tokens",
+    "tokens_per_s", "tokens_per_s_per_gpu"};
+
+/// By the words of a path: "campaign.goodput.p50".
+training::Best better_end(const std::string& path) {
+  const bool more = std::any_of(
+      std::begin(kMoreIsBetter), std::end(kMoreIsBetter), [&](const std::string_view word) {
+        return ("." + path + ".").find(fmt::format(".{}.", word)) != std::string::npos;
+      });
+  return more ? training::Best::highest : training::Best::lowest;
+}
+
 /// The block of the file with what the command line adds and replaces.
 training::SweepSpec spec_of(const SweepRequest& request, const config::LoadedScenario& base) {
   training::SweepSpec spec = base.scenario.sweep.value_or(training::SweepSpec{});
   for (const std::string& axis : request.axes) {
     const auto added = plan::sweep_axis(axis);
     // What the command line says stands in place of what the file says.
-    std::erase_if(spec.grid, [&](const auto& old) { return old.key == added.key; });
+    spec = plan::without(std::move(spec), added.key);
     spec.grid.push_back(added);
   }
   spec.figures = request.figures.empty() ? spec.figures : request.figures;
   spec.best = request.best.empty() ? spec.best : request.best;
-  spec.best_is = request.best_is.value_or(spec.best_is);
+  // The file says it of its own figure.
+  spec.best_is = request.best.empty() || request.best_is ? spec.best_is : std::nullopt;
+  spec.best_is = request.best_is ? request.best_is : spec.best_is;
+  spec.best_is = spec.best_is.value_or(better_end(spec.best));
   if (spec.figures.empty()) {
     spec.figures = {"step.time_s", "step.mfu", "memory.peak_bytes"};
     if (base.scenario.run.until) {

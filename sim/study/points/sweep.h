@@ -107,7 +107,7 @@ class Sweep {
   [[nodiscard]] const plan::SweepPoints& points() const { return points_; }
   [[nodiscard]] const std::vector<std::string>& figures() const { return spec_.figures; }
   [[nodiscard]] const std::string& best() const { return spec_.best; }
-  [[nodiscard]] training::Best best_is() const { return spec_.best_is; }
+  [[nodiscard]] training::Best best_is() const { return *spec_.best_is; }
 
   /// A point that is not simulated.
   [[nodiscard]] SweepRow listed(std::size_t point) const;

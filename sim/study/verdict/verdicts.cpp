@@ -207,6 +207,9 @@ std::optional<std::string> PlanReport::verdict() const {
   }
   std::string text =
       fmt::format("Plan 1 is the best by {}: {}. ", core::to_word(objective), *all.front().name);
+  if (all.front().outside) {
+    text += "It is the scenario's own layout, outside what `search` lists. ";
+  }
   if (all.size() == 1) {
     return text + "No other plan was found.";
   }
