@@ -317,7 +317,13 @@ std::string to_csv(const Table& table) {
     return out + "\n";
   };
   std::string out = line(headings(table));
-  for (const auto& row : table.rows) {
+  for (std::vector<std::string> row : table.rows) {
+    for (std::size_t c = 0; c < row.size(); ++c) {
+      const bool number = row[c].find_first_not_of("+-0123456789.,") == std::string::npos;
+      if (table.columns[c].numeric && number) {  // "88,800" is for people
+        std::erase(row[c], ',');
+      }
+    }
     out += line(row);
   }
   return out;

@@ -54,7 +54,8 @@ std::string to_markdown(const Document& document);
 enum class Tone { title, good, warning, bad, faint };
 std::string toned(const std::string& text, Tone tone, const Page& page);
 
-/// One line for the headings, one a row; fields quoted where RFC 4180 asks for it.
+/// One line for the headings, one a row; fields quoted where RFC 4180 asks for it, numbers without
+/// separators of thousands.
 std::string to_csv(const Table& table);
 /// One CSV field, quoted where RFC 4180 asks for it.
 std::string csv_field(const std::string& text);

@@ -67,6 +67,8 @@ TEST(MarkdownDocument, AlignsNumbersRightAndEscapesBars) {
 TEST(CsvTable, QuotesOnlyWhereNeeded) {
   EXPECT_EQ(to_csv({"", {{"a", false}, {"b"}}, {{"x,y", "1"}, {"say \"hi\"", "2"}}, false}),
             "a,b\n\"x,y\",1\n\"say \"\"hi\"\"\",2\n");
+  EXPECT_EQ(to_csv({"", {{"a", false}, {"b"}}, {{"1,000", "88,800"}, {"x", "3 of 1,000"}}, false}),
+            "a,b\n\"1,000\",88800\nx,\"3 of 1,000\"\n");
 }
 
 }  // namespace
