@@ -10,6 +10,7 @@
 #include "apps/headway/input.h"
 #include "apps/headway/options.h"
 #include "apps/headway/output.h"
+#include "apps/headway/progress.h"
 #include "apps/headway/verb.h"
 
 namespace headway::apps {
@@ -52,9 +53,11 @@ std::vector<std::uint64_t> sizes_of(const import::NcclTestsLog& log) {
   return sizes;
 }
 
-study::CollectiveReport answer(const CollectiveArguments& given,
-                               const config::LoadOptions& options) {
+study::CollectiveReport answer(const CollectiveArguments& given, const CommonOptions& options) {
+  Progress progress(options);
+  progress.phase("predicting sizes");
   study::CollectiveRequest request;
+  request.count = [&](std::size_t done, std::size_t total) { progress.count(done, total); };
   const auto kind = study::collective_kind(given.kind);
   if (!kind) {
     throw core::Error(fmt::format("there is no collective '{}'; there are {}", given.kind,
@@ -70,7 +73,7 @@ study::CollectiveReport answer(const CollectiveArguments& given,
   request.gpus = given.gpus;
   request.type = given.type;
   study::set_granularity(request, given.how_fine);
-  const auto machine = study::load_machine(given.machine, given.how, options);
+  const auto machine = study::load_machine(given.machine, given.how, load_options(options));
   if (given.log.empty()) {
     request.sizes = sizes_of(given);
     return study::predict_collective(machine, request);
@@ -151,6 +154,10 @@ int run_collective(int argc, char** argv) {
   app.add_option("--set", options.set, "Change a value of FILE, as nodes=64")
       ->allow_extra_args(false)
       ->option_text("PATH=VALUE");
+  add_progress_options(app, options);
+  for (const char* known : {"--quiet", "--progress"}) {
+    app.get_option(known)->group("");  // of most verbs
+  }
   add_output_options(app, options, {"table", "json", "csv", "md"});
   app.get_option("--format")
       ->option_text("WORD [table]")
@@ -160,7 +167,7 @@ int run_collective(int argc, char** argv) {
   }
   given.sizes_given = first->count() + last->count() > 0;
   check_out(options);
-  deliver(options, shown(answer(given, load_options(options)), options));
+  deliver(options, shown(answer(given, options), options));
   return 0;
 }
 

@@ -43,6 +43,7 @@ int compare_with_profiles(const std::vector<std::string>& files, const CommonOpt
     study::CompareProfileOptions how;
     how.threads = options.threads;
     how.fold = options.fold;
+    how.count = [&](std::size_t done, std::size_t total) { progress.count(done, total); };
     how.known_errors = validation::load_known_errors(config_roots());
     std::vector<study::ProfileFile> profiles;
     for (std::size_t i = 1; i < files.size(); ++i) {
@@ -67,15 +68,17 @@ int run_compare(int argc, char** argv) {
       "the difference is divided among the layers of the architecture. Or one scenario beside "
       "profiles of torch.profiler.");
   CommonOptions options;
-  std::vector<std::string> files;
+  std::string a;
+  std::vector<std::string> others;
   study::CompareOptions how;
   describe(app, "compare",
            "  headway compare configs/scenarios/reference-general-purpose.yaml "
            "configs/scenarios/reference-purpose-built.yaml --layers\n"
            "  headway compare s.yaml rank0.json.gz rank8.json.gz");
-  app.add_option("A_B", files, "Two scenarios (YAML), or one and profiles (JSON)")
+  app.add_option("A", a, "Scenario file (YAML)")->required()->option_text(" ");
+  app.add_option("B", others, "The other scenario (YAML), or profiles of a run of A (JSON)")
       ->required()
-      ->expected(2, -1)
+      ->expected(1, -1)
       ->option_text(" ");
   app.add_flag("--layers", how.layers, "Switch layers one at a time, in every order (Shapley)");
   add_scenario_options(app, options);
@@ -85,6 +88,8 @@ int run_compare(int argc, char** argv) {
   if (const auto code = parse(app, argc, argv, &options)) {
     return *code;
   }
+  std::vector<std::string> files{a};
+  files.insert(files.end(), others.begin(), others.end());
   check_out(options, {options.report});
   check_files(files, how.layers);
   if (is_profile(files[1])) {

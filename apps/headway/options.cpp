@@ -38,12 +38,26 @@ std::string from_here(const std::string& word) {
 constexpr std::int64_t kLargestSeed = 9'007'199'254'740'992;
 constexpr std::int64_t kMostTrials = 1'000'000;
 
+/// "SCENARIO is required" does not say what that is, or which words there are; the help does.
+std::string what_is_required(const CLI::App& app, const std::string& text) {
+  const auto* option = app.get_option_no_throw(text.substr(0, text.find(' ')));
+  if (option == nullptr) {
+    return text;
+  }
+  const std::string words = option->get_option_text();
+  return fmt::format("{}: {}{}", text, option->get_description(),
+                     words.find('|') == std::string::npos ? "" : ": " + words);
+}
+
 /// CLI11 says "--trials: 1 required INT missing": in the words of the house.
 std::string wrong_count(const CLI::App& app, const std::string& text) {
   const std::string name = text.substr(0, text.find(':'));
   const auto* option = app.get_option_no_throw(name);
   if (option == nullptr) {
     return text;
+  }
+  if (option->get_positional()) {
+    return fmt::format("unexpected argument '{}'", core::shortened(option->results().back()));
   }
   const std::string value = option->get_option_text();
   return option->empty() || text.find("missing") != std::string::npos
@@ -66,6 +80,9 @@ std::string wrong_flag(const CLI::App& app, const std::string& text) {
 
 /// "--sed" of "headway run": what is meant?
 std::string complaint(const CLI::App& app, const CLI::ParseError& error) {
+  if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr) {
+    return what_is_required(app, error.what());
+  }
   if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr) {
     return wrong_count(app, error.what());
   }

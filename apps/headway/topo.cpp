@@ -10,6 +10,7 @@
 
 #include "apps/headway/options.h"
 #include "apps/headway/output.h"
+#include "apps/headway/progress.h"
 #include "apps/headway/verb.h"
 
 namespace headway::apps {
@@ -31,6 +32,17 @@ std::optional<network::Transport> transport_of(const std::string& word) {
         fmt::format("--stress {}: there is no such transport; there are{}", word, known));
   }
   return transport;
+}
+
+/// Its hard traffic, whose simulation takes seconds to minutes.
+study::StressReport stressed(const study::Machine& machine,
+                             const network::Fabric& fabric,
+                             const std::string& transport,
+                             const CommonOptions& options) {
+  Progress progress(options);
+  progress.phase("stressing the fabric");
+  return study::stress(machine, fabric, transport_of(transport),
+                       [&](std::size_t done, std::size_t total) { progress.count(done, total); });
 }
 
 /// The machine's fabric without the switches that have failed.
@@ -83,27 +95,28 @@ int run_topo(int argc, char** argv) {
   app.add_option("--down", down, "A switch that has failed: leaf:3, spine:0, core:1")
       ->allow_extra_args(false)
       ->option_text("SWITCH");
-  auto* stressed = app.add_option("--stress", stress,
-                                  "Hard traffic, packet by packet beside fluid flows: credits, "
-                                  "pauses, dcqcn, swift, dctcp, receiver")
-                       ->expected(0, 1)
-                       ->option_text("[TRANSPORT]");
+  auto* is_stressed = app.add_option("--stress", stress,
+                                     "Hard traffic, packet by packet beside fluid flows: credits, "
+                                     "pauses, dcqcn, swift, dctcp, receiver")
+                          ->expected(0, 1)
+                          ->option_text("[TRANSPORT]");
   app.add_option("--set", options.set, "Change a value of FILE, as nodes=64")
       ->allow_extra_args(false)
       ->option_text("PATH=VALUE");
   add_output_options(app, options, {"table", "json", "csv", "md"});
-  app.add_flag("--quiet", options.quiet, "Nothing on standard error but errors");
+  add_progress_options(app, options);
+  app.get_option("--progress")->group("");  // beside --quiet
   if (const auto code = parse(app, argc, argv, &options)) {
     return *code;
   }
   check_out(options, {dot, graphml});
   study::TopoReport result{study::load_machine(file, how, load_options(options)), {}};
   auto fabric = with_failures(result.machine, down);
-  std::vector<OutFile> files{
-      stressed->count() > 0
-          ? printed(study::stress(result.machine, fabric, transport_of(stress)), options,
-                    report::stress_json, report::stress_csv, report::stress_document)
-          : described(result, fabric, options)};
+  std::vector<OutFile> files{is_stressed->count() > 0
+                                 ? printed(stressed(result.machine, fabric, stress, options),
+                                           options, report::stress_json, report::stress_csv,
+                                           report::stress_document)
+                                 : described(result, fabric, options)};
   if (!dot.empty()) {
     files.push_back({dot, network::to_dot(fabric)});
   }

@@ -176,6 +176,19 @@ void check_members(const Machine& machine, const CollectiveRequest& request) {
   check_sites(machine, request);
 }
 
+/// Sizes that the fabric slows down.
+void assume_stretch(const Stretch& stretch,
+                    const network::Fabric& fabric,
+                    CollectiveReport& report) {
+  if (stretch.most > 1) {
+    report.assumptions.push_back(fmt::format(
+        "{} of {} sizes take longer than on a fabric that carries whatever comes, up to "
+        "{} times: {} is full",
+        stretch.sizes, report.rows.size(), core::number(stretch.most),
+        fabric.describe(*stretch.link)));
+  }
+}
+
 }  // namespace
 
 std::optional<double> CollectiveRow::error() const {
@@ -286,14 +299,11 @@ CollectiveReport predict_collective(const Machine& machine, const CollectiveRequ
           network::bus_bandwidth(request.kind, bytes, request.gpus, row.time->total);
     }
     report.rows.push_back(row);
+    if (request.count) {
+      request.count(report.rows.size(), request.sizes.size());
+    }
   }
-  if (stretch.most > 1) {
-    report.assumptions.push_back(fmt::format(
-        "{} of {} sizes take longer than on a fabric that carries whatever comes, up to "
-        "{} times: {} is full",
-        stretch.sizes, request.sizes.size(), core::number(stretch.most),
-        fabric.describe(*stretch.link)));
-  }
+  assume_stretch(stretch, fabric, report);
   return report;
 }
 

@@ -2,7 +2,9 @@
 // log.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -29,6 +31,7 @@ struct CollectiveRequest {
   network::Dependency dependency = network::Dependency::pipelined;  ///< stepped and packet
   std::optional<network::Transport> transport = {};  ///< packet only; none: the fabric's
   int per_node = 0;                                  ///< of the GPUs, in each node; 0: all it has
+  std::function<void(std::size_t done, std::size_t total)> count{};  ///< of the sizes
 };
 
 /// Reads "fluid", "stepped", "blocking" (stepped, a rank waits for its own sends) or "packet", each

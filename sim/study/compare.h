@@ -71,7 +71,7 @@ struct Figures {
 /// The difference of one figure, divided among the layers that differ.
 struct Attribution {
   std::string key;                          ///< of the figure, as in the list of `Figures`
-  std::vector<Contribution> contributions;  ///< one for each of `CompareReport::differing`
+  std::vector<LayerContribution> contributions;  ///< one for each of `CompareReport::differing`
 };
 
 /// One mixed architecture: A with some layers of B.
@@ -123,7 +123,7 @@ struct ComparedSide {
 /// What one layer contributes to the difference of each figure.
 struct LayerShares {
   Layer layer = Layer::rest;
-  std::vector<std::pair<std::string, Contribution>> figures;  ///< by the figure's key
+  std::vector<std::pair<std::string, LayerContribution>> figures;  ///< by the figure's key
 
   template <class V>
   void fields(V& v) const {

@@ -136,6 +136,28 @@ TEST_F(CommandLine, ComplaintsOfTheLineAreInTheWordsOfTheHouse) {
             "headway run: --seed is given 2 times; keep one\n");
 }
 
+// Too few and too many words behind a verb: what is missing is told as the help tells it.
+TEST_F(CommandLine, ComplaintsSayWhatIsMissingAndWhatIsTooMuch) {
+  const std::vector<std::pair<const char*, const char*>> slips = {
+      {"run", "SCENARIO is required: Scenario file (YAML)"},
+      {"compare", "A is required: Scenario file (YAML)"},
+      {"compare a.yaml",
+       "B is required: The other scenario (YAML), or profiles of a run of A (JSON)"},
+      {"diagnose s.yaml", "LOG is required: What was measured; each file says itself what it is"},
+      {"solve s.yaml", "KEY is required: Field that is looked for, as --set takes it"},
+      {"solve s.yaml cluster.nodes",
+       "--for is required: Condition, as assert: has it (docs/definitions.md)"},
+      {"export",
+       "FRAMEWORK is required: Whose file: megatron|torchtitan|nemo|deepspeed|maxtext|chakra"},
+      {"run a.yaml b.yaml", "unexpected argument 'b.yaml'"},
+      {"calibrate compare p.yaml a.log b.log", "unexpected argument 'b.log'"}};
+  for (const auto& [line, message] : slips) {
+    const auto outcome = run(line);
+    EXPECT_EQ(outcome.code, 2) << line;
+    EXPECT_THAT(outcome.err, testing::EndsWith(std::string(": ") + message + "\n")) << line;
+  }
+}
+
 // What a variable of the shell that is not set leaves of --out "$RESULT".
 TEST_F(CommandLine, OutWithoutANameIsRefusedByEveryVerb) {
   for (const char* verb : {"run s.yaml", "schema", "report r.json", "import nccl-xml t.xml",

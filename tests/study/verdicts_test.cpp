@@ -93,7 +93,7 @@ TEST(Verdicts, OfAComparisonSayWhoIsSlower) {
   report.a.wall_days = report.b.wall_days = report.a.usd = report.b.usd = std::nullopt;
   report.mixtures.resize(4);
   EXPECT_THAT(with(4), EndsWith(" They differ in nothing that moves a figure."));
-  report.attributions = {{"wall_days", {Contribution{}, Contribution{}}}};
+  report.attributions = {{"wall_days", {LayerContribution{}, LayerContribution{}}}};
   report.attributions[0].contributions[0].shapley = 0.5;
   report.attributions[0].contributions[1].shapley = -2;
   EXPECT_THAT(with(4), EndsWith(" The largest part of the difference in wall clock comes from rest "

@@ -72,6 +72,8 @@ std::vector<Shot> incast(const std::vector<GpuId>& members) {
   return shots;
 }
 
+using Count = std::function<void(std::size_t done, std::size_t total)>;
+
 class Stress {
  public:
   Stress(const Machine& machine,
@@ -94,18 +96,30 @@ class Stress {
   }
 
   /// @param storage  also writes beside gradients
-  StressReport run(bool storage) {
+  StressReport run(bool storage, const Count& count) {
+    const std::size_t total = kSizes.size() * (storage ? 6 : 5);
+    auto done = [&count, total, n = std::size_t{0}]() mutable {
+      if (count) {
+        count(++n, total);
+      }
+    };
     for (const core::Bytes size : kSizes) {
       add_collective(Traffic::all_reduce, CollectiveKind::all_reduce, size);
+      done();
       add_collective(Traffic::all_to_all, CollectiveKind::all_to_all, size);
+      done();
       add_shots(Traffic::permutation, size, permutation(members_));
+      done();
       auto shots = incast(members_);
       add_shots(Traffic::incast, size, shots);
+      done();
       // One more sender, to the idle neighbour of the one receiver.
       shots.push_back({members_[members_.size() / 2 - 1], members_[1]});
       add_shots(Traffic::bystander, size, shots);
+      done();
       if (storage) {
         add_burst(size);
+        done();
       }
     }
     if (storage) {
@@ -270,8 +284,9 @@ std::string stress_sentence(const StressReport& report) {
 
 StressReport stress(const Machine& machine,
                     const network::Fabric& fabric,
-                    std::optional<network::Transport> transport) {
-  return Stress(machine, fabric, transport).run(true);
+                    std::optional<network::Transport> transport,
+                    const Count& count) {
+  return Stress(machine, fabric, transport).run(true, count);
 }
 
 std::string flow_model_sentence(const FlowModelReport& report) {
@@ -305,7 +320,7 @@ FlowModelReport validate_flow_model(const std::string& only, const config::LoadO
     }
     const auto machine = load_machine(entry.name, how, options);
     const network::Fabric fabric = training::build_fabric(machine.cluster);
-    report.fabrics.push_back(Stress(machine, fabric, {}).run(false));
+    report.fabrics.push_back(Stress(machine, fabric, {}).run(false, {}));
   }
   if (report.fabrics.empty()) {
     throw core::Error(

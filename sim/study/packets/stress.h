@@ -3,7 +3,9 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -90,10 +92,12 @@ void StressReport::fields(V& v) const {
 
 /// Runs every traffic at every size over up to 64 GPUs of the fabric.
 /// @param fabric  of the machine's cluster, healthy or not
+/// @param count   is told how many of them are done
 /// @throws core::Error  as PacketNetworkOf; if fewer than 4 GPUs are there
 StressReport stress(const Machine& machine,
                     const network::Fabric& fabric,
-                    std::optional<network::Transport> transport);
+                    std::optional<network::Transport> transport,
+                    const std::function<void(std::size_t done, std::size_t total)>& count = {});
 
 /// The fluid model against packets on every fabric of the catalogue.
 struct FlowModelReport {

@@ -165,7 +165,10 @@ std::string sentence(const std::vector<ProfiledFigure>& rows) {
   return text + ".";
 }
 
-std::vector<MeasuredProfile> measure_all(const std::vector<ProfileFile>& files, std::int64_t gpus) {
+std::vector<MeasuredProfile> measure_all(
+    const std::vector<ProfileFile>& files,
+    std::int64_t gpus,
+    const std::function<void(std::size_t done, std::size_t total)>& count) {
   std::vector<MeasuredProfile> all;
   std::set<std::int64_t> seen;
   for (const ProfileFile& file : files) {
@@ -176,6 +179,9 @@ std::vector<MeasuredProfile> measure_all(const std::vector<ProfileFile>& files, 
                     fmt::format("the profile is of rank {}{}, as another file is; give one profile "
                                 "of each rank",
                                 rank.rank, rank.told ? "" : " (taken, since the file says none)"));
+    }
+    if (count) {
+      count(all.size(), files.size());
     }
   }
   return all;
@@ -228,7 +234,7 @@ ProfileReport compare_profiles(const config::LoadedScenario& loaded,
                                const std::vector<ProfileFile>& files,
                                const CompareProfileOptions& options) {
   const auto checked = training::check(loaded.scenario, loaded.marks);
-  std::vector<MeasuredProfile> all = measure_all(files, checked.gpus());
+  std::vector<MeasuredProfile> all = measure_all(files, checked.gpus(), options.count);
   Driver driver({.threads = options.threads, .fold = options.fold});
   training::StepResult step = driver.step(checked);
   if (!options.known_errors.empty()) {

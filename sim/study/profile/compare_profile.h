@@ -2,7 +2,9 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -141,6 +143,7 @@ struct CompareProfileOptions {
   int threads = 0;
   bool fold = true;
   validation::KnownErrors known_errors{};  ///< for the interval of the step
+  std::function<void(std::size_t done, std::size_t total)> count{};  ///< of the profiles read
 };
 
 /// Reads the profiles, predicts the same ranks, and lays both side by side.

@@ -25,7 +25,7 @@ double factorial(std::size_t n) {
 
 }  // namespace
 
-std::vector<Contribution> shapley(std::size_t parts,
+std::vector<LayerContribution> shapley(std::size_t parts,
                                   const std::function<double(std::size_t)>& value) {
   HEADWAY_CHECK(parts <= 20, "{} parts have too many orders", parts);
   const std::size_t sets = std::size_t{1} << parts;
@@ -33,7 +33,7 @@ std::vector<Contribution> shapley(std::size_t parts,
   for (std::size_t set = 0; set < sets; ++set) {
     values[set] = value(set);
   }
-  std::vector<Contribution> contributions(parts);
+  std::vector<LayerContribution> contributions(parts);
   for (std::size_t part = 0; part < parts; ++part) {
     const std::size_t bit = std::size_t{1} << part;
     core::Sum sum;

@@ -10,7 +10,7 @@
 namespace headway::study {
 
 /// One part's share of a difference.
-struct Contribution {
+struct LayerContribution {
   double shapley = 0;  ///< mean over all orders of switching; these add up to the difference
   double first = 0;    ///< what it changes when it is switched alone
   double last = 0;     ///< what it changes when all others are switched already
@@ -31,7 +31,7 @@ struct Contribution {
 /// @param value  of a set of switched parts, one bit a part; called once for each of the 2^parts
 /// @returns      one contribution a part; their `shapley` add up to the difference
 /// Source: Shapley, "A value for n-person games", 1953.
-std::vector<Contribution> shapley(std::size_t parts,
+std::vector<LayerContribution> shapley(std::size_t parts,
                                   const std::function<double(std::size_t)>& value);
 
 }  // namespace headway::study

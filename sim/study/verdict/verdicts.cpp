@@ -71,7 +71,7 @@ DecidingFigure deciding(const CompareReport& report) {
     for (const Attribution& attribution : report.attributions) {
       const auto& parts = attribution.contributions;
       const bool moves = std::any_of(parts.begin(), parts.end(),
-                                     [](const Contribution& c) { return c.shapley != 0; });
+                                     [](const LayerContribution& c) { return c.shapley != 0; });
       if (attribution.key == key && moves) {
         best = figure;
         best.by = &attribution;
@@ -118,7 +118,7 @@ std::string layer_words(const CompareReport& report) {
     return std::abs(a.shapley) < std::abs(b.shapley);
   });
   double total = 0;
-  for (const Contribution& part : parts) {
+  for (const LayerContribution& part : parts) {
     total += part.shapley;
   }
   const Layer layer = report.differing[static_cast<std::size_t>(top - parts.begin())];
