@@ -31,7 +31,7 @@ struct RunArguments {
   CommonOptions common;
   std::string scenario;
   bool explain = false, full = false, pictures = false;
-  std::string power, network = "fluid";
+  std::string power, tables, network = "fluid";
   std::vector<std::string> show;
   TraceFiles traces;
   KeepOptions kept;
@@ -137,6 +137,17 @@ void check_traces(const TraceFiles& traces) {
   }
 }
 
+/// Files beside the result.
+void add_file_options(CLI::App& app, RunArguments& given) {
+  app.add_option("--power", given.power,
+                 "Write what the cluster draws over a step here: kW over time (CSV)")
+      ->option_text("FILE.csv");
+  app.add_option("--tables", given.tables, "Also write all tables, as --full has them, here")
+      ->check(file_name())
+      ->option_text("FILE")
+      ->group("");  // for programs that ask for JSON, as the Python package does
+}
+
 void add_network_option(CLI::App& app, std::string& network) {
   app.add_option("--network", network,
                  "What times the step's traffic: fluid, or each packet: packet, packet:dcqcn, ...")
@@ -166,6 +177,21 @@ OutFile shown(const study::RunReport& result, const RunArguments& given) {
   return {options.out, report::run_screen(result, page), page.colour};
 }
 
+/// What is printed, and all files beside it.
+std::vector<OutFile> files_of(const RunArguments& given, const study::RunReport& result) {
+  const CommonOptions& options = given.common;
+  const auto json = [&] { return report::run_json(result); };
+  auto files = with_report(options, shown(as_asked(result, given), given), json);
+  add_traces(options, given.traces, json, traces_of_step(given, result), files);
+  if (!given.power.empty()) {
+    files.push_back({given.power, report::power_csv(*result.power)});
+  }
+  if (!given.tables.empty()) {
+    files.push_back({given.tables, report::to_text(report::run_document(as_asked(result, given)))});
+  }
+  return files;
+}
+
 }  // namespace
 
 int run_run(int argc, char** argv) {
@@ -182,9 +208,7 @@ int run_run(int argc, char** argv) {
       ->delimiter(',')
       ->allow_extra_args(false)
       ->option_text("SECTION,...");
-  app.add_option("--power", given.power,
-                 "Write what the cluster draws over a step here: kW over time (CSV)")
-      ->option_text("FILE.csv");
+  add_file_options(app, given);
   app.add_flag("--explain", given.explain,
                "The step's largest parts with their formulas, and its sensitivities");
   app.add_flag("--pictures", given.pictures,
@@ -201,7 +225,8 @@ int run_run(int argc, char** argv) {
   if (const auto code = parse(app, argc, argv, &options)) {
     return *code;
   }
-  check_out(options, {options.report, given.traces.step, given.traces.run, given.power});
+  check_out(options,
+            {options.report, given.traces.step, given.traces.run, given.power, given.tables});
   check_sections(given.show);
   check_traces(given.traces);
   check_network(given);
@@ -215,13 +240,7 @@ int run_run(int argc, char** argv) {
     known = folder.trials();
   }
   const auto result = predict(given, known ? &*known : nullptr);
-  const auto json = [&] { return report::run_json(result); };
-  auto files = with_report(options, shown(as_asked(result, given), given), json);
-  add_traces(options, given.traces, json, traces_of_step(given, result), files);
-  if (!given.power.empty()) {
-    files.push_back({given.power, report::power_csv(*result.power)});
-  }
-  deliver(options, files);
+  deliver(options, files_of(given, result));
   if (options.format == "json" || options.format == "csv" || !options.out.empty()) {
     for (const auto& reason : result.reasons) {
       remark(options, std::string(core::to_word(result.status)) + ": " + reason);

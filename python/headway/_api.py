@@ -5,13 +5,13 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from headway import _core
 from headway._progress import Listener, Progress, listener, watched
-from headway._record import Result
 from headway._words import (
     Axes,
     Changes,
@@ -26,6 +26,22 @@ from headway._words import (
     _rooted,
     _roots,
 )
+from headway.results import (
+    DiagnoseResult,
+    ExpectResult,
+    PlacementResult,
+    PlanResult,
+    RunResult,
+    SolveResult,
+)
+
+
+def _with_files(scenario: Source, words: Sequence[str], told: Listener | None) -> tuple[str, str]:
+    """JSON and tables of ``headway run``, which writes files beside them: one prediction."""
+    with _file_of(scenario) as file, tempfile.TemporaryDirectory(prefix="headway-") as folder:
+        tables = Path(folder) / "tables.txt"
+        words = [*words, *_options(tables=tables, quiet=told is None), "--format", "json"]
+        return _call("run", file, *words, told=told), tables.read_text(encoding="utf-8")
 
 
 def run(
@@ -46,7 +62,7 @@ def run(
     power: PathLike | None = None,
     force: bool = False,
     progress: Progress = False,
-) -> Result:
+) -> RunResult:
     """Predicts one scenario.
 
     Parameters
@@ -79,7 +95,7 @@ def run(
     trace_run : path, optional
         Also the failures of one trial as a trace.
     power : path, optional
-        Also what the cluster draws over a step: kW over time (CSV).
+        Also what the cluster draws over a step: kW over time (CSV), and ``power`` of the result.
     force : bool
         Overwrite these files.
     progress : bool or callable
@@ -88,7 +104,7 @@ def run(
 
     Returns
     -------
-    Result
+    RunResult
         The object of ``headway run --format json``; a scenario that is infeasible or whose
         condition fails is returned too, and `status` says so.
 
@@ -118,16 +134,16 @@ def run(
         "trace": trace, "trace-ranks": trace_ranks, "trace-steps": trace_steps,
         "trace-run": trace_run, "power": power,
     }  # fmt: skip
-    if any(value is not None for value in files.values()):
-        with _file_of(scenario) as file:
+    with listener(progress) as told:
+        if any(value is not None for value in files.values()):
             how = {"threads": threads or None, "fold": None if fold else "off"}
             packets = None if network == "fluid" else network
             words = _options(set, seed=seed, trials=trials, network=packets, **how, **files)
-            words += _options(force=force)
-            _call("run", file, *words, "--quiet", "--format", "csv")
-    with listener(progress) as told:
-        json_text, table = predicted(path, roots, changes, pictures, told)
-    return Result(json_text, table, None if pictures or network != "fluid" else drawn)
+            words += _options(explain=explain, pictures=pictures, force=force)
+            json_text, table = _with_files(scenario, words, told)
+        else:
+            json_text, table = predicted(path, roots, changes, pictures, told)
+    return RunResult(json_text, table, None if pictures or network != "fluid" else drawn)
 
 
 def _save(folder: PathLike | None, files: Sequence[tuple[str, str]]) -> None:
@@ -187,7 +203,7 @@ def plan(
     threads: int = 0,
     fold: bool = True,
     progress: Progress = False,
-) -> Result:
+) -> PlanResult:
     """Searches the parallel layouts of a scenario, on its machine or on several.
 
     Parameters
@@ -230,7 +246,7 @@ def plan(
 
     Returns
     -------
-    Result
+    PlanResult
         The object of ``headway plan --format json``.
 
     Raises
@@ -252,14 +268,14 @@ def plan(
         with listener(progress) as told, _file_of(scenario) as file:
             once = _options(engine=engine, scheduler=scheduler, save=save, quiet=told is None)
             printed = _call("plan", file, *words, *once, "--format", "json", told=told)
-            return Result(printed, _call("plan", file, *words, "--quiet", "--format", "table"))
+            return PlanResult(printed, _call("plan", file, *words, "--quiet", "--format", "table"))
     path, text = _path_and_text(scenario)
     counts = (list(nodes), simulate, verify, all, sensitivity)
     request = (path, text, _roots(), changes, threads, fold, top, goals, bounds, *counts)
     with listener(progress) as told:
         printed, table, files = watched(lambda watch: _core.plan(*request, watch), told)
     _save(save, files)
-    return Result(printed, table)
+    return PlanResult(printed, table)
 
 
 def place(
@@ -272,7 +288,7 @@ def place(
     threads: int = 0,
     fold: bool = True,
     progress: Progress = False,
-) -> Result:
+) -> PlacementResult:
     """Which free nodes of a partly occupied fabric to take: ``headway plan --placement``.
 
     Parameters
@@ -288,7 +304,7 @@ def place(
 
     Returns
     -------
-    Result
+    PlacementResult
         The object of ``headway plan --placement --format json``: `candidates`, the best first.
 
     Raises
@@ -302,7 +318,7 @@ def place(
         request = (path, text, _roots(), changes, threads, fold, draws)
         printed, table, files = watched(lambda watch: _core.place(*request, watch), told)
     _save(save, files)
-    return Result(printed, table)
+    return PlacementResult(printed, table)
 
 
 def solve(
@@ -318,7 +334,7 @@ def solve(
     threads: int = 0,
     fold: bool = True,
     progress: Progress = False,
-) -> Result:
+) -> SolveResult:
     """Which value of one field meets a condition on a figure of the run.
 
     Parameters
@@ -339,7 +355,7 @@ def solve(
 
     Returns
     -------
-    Result
+    SolveResult
         The object of ``headway solve --format json``; `answer` is None where no value will do.
 
     Raises
@@ -353,7 +369,7 @@ def solve(
     question = (key, condition, ends, precision)
     request = (path, text, _roots(), changes, *question, threads, fold)
     with listener(progress) as told:
-        return Result(*watched(lambda watch: _core.solve(*request, watch), told))
+        return SolveResult(*watched(lambda watch: _core.solve(*request, watch), told))
 
 
 def _texts(paths: tuple[PathLike, ...]) -> list[tuple[str, str]]:
@@ -377,7 +393,7 @@ def expect(
     cvs_rccl: PathLike | None = None,
     force: bool = False,
     progress: Progress = False,
-) -> Result:
+) -> ExpectResult:
     """What a sound cluster must reach; measured figures held to it.
 
     Parameters
@@ -397,7 +413,7 @@ def expect(
 
     Returns
     -------
-    Result
+    ExpectResult
         The object of ``headway expect --format json``; `status` says whether all limits are kept.
 
     Raises
@@ -413,7 +429,7 @@ def expect(
     if there:
         raise _core.Error(f"{', '.join(there)}: there already; force=True writes over them\n")
     with listener(progress) as told:
-        result = Result(*watched(lambda watch: _core.expect(*request, watch), told))
+        result = ExpectResult(*watched(lambda watch: _core.expect(*request, watch), told))
     for form, out in outs:
         with _file_of(scenario) as file:
             words = _options(set, nodes=nodes or None, out=out, force=force)
@@ -427,7 +443,7 @@ def diagnose(
     set: Changes | None = None,
     threads: int = 0,
     progress: Progress = False,
-) -> Result:
+) -> DiagnoseResult:
     """Why a job is slower than it should be, from its logs.
 
     Parameters
@@ -441,7 +457,7 @@ def diagnose(
 
     Returns
     -------
-    Result
+    DiagnoseResult
         The object of ``headway diagnose --format json``: `suspects`, the likeliest first.
 
     Raises
@@ -452,7 +468,7 @@ def diagnose(
     path, text = _path_and_text(scenario)
     request = (path, text, _roots(), _changes(set), threads, _texts(logs))
     with listener(progress) as told:
-        return Result(*watched(lambda watch: _core.diagnose(*request, watch), told))
+        return DiagnoseResult(*watched(lambda watch: _core.diagnose(*request, watch), told))
 
 
 def check(*paths: PathLike, set: Changes | None = None) -> None:

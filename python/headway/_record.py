@@ -22,6 +22,8 @@ class Record(Mapping[str, Any]):
 
     __slots__ = ("_values",)
 
+    _values: Mapping[str, Any]
+
     def __init__(self, values: Mapping[str, Any]) -> None:
         object.__setattr__(self, "_values", {key: _frozen(value) for key, value in values.items()})
 
@@ -34,15 +36,16 @@ class Record(Mapping[str, Any]):
     def __len__(self) -> int:
         return len(self._values)
 
-    def __getattr__(self, key: str) -> Any:
-        if key.startswith(
-            "_"
-        ):  # never a key of a result; copying and pickling probe for such names
-            raise AttributeError(key)
-        try:
-            return self._values[key]
-        except KeyError:
-            raise AttributeError(f"no '{key}'; there are {', '.join(self._values)}") from None
+    if not TYPE_CHECKING:  # checkers know what each result has from results.pyi
+
+        def __getattr__(self, key: str) -> Any:
+            # No key of a result begins so; copying and pickling probe for such names.
+            if key.startswith("_"):
+                raise AttributeError(key)
+            try:
+                return self._values[key]
+            except KeyError:
+                raise AttributeError(f"no '{key}'; there are {', '.join(self._values)}") from None
 
     def __setattr__(self, key: str, value: object) -> None:
         raise AttributeError("results cannot be changed")

@@ -8,7 +8,6 @@ from typing import Any
 
 from headway import _core
 from headway._progress import Listener, Progress, listener, watched
-from headway._record import Record, Result
 from headway._words import (
     Axes,
     Changes,
@@ -22,18 +21,19 @@ from headway._words import (
     _path_and_text,
     _roots,
 )
+from headway.results import SweepResult, SweepRow
 
 # Path, text, roots, changes and figures: what the compiled functions make a sweep from.
 Request = tuple[str, str, list[str], list[str], list[str]]
 
 
-class Sweep(Result):
+class Sweep(SweepResult):
     """The object of ``headway sweep --format json``: `rows`, a point each, in order."""
 
     __slots__ = ()
 
     @property
-    def best_row(self) -> Record | None:
+    def best_row(self) -> SweepRow | None:
         """The best point whose status is ok."""
         return None if self.best_point is None else self.rows[self.best_point]
 

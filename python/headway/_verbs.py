@@ -6,9 +6,10 @@ import contextlib
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Literal, TypeVar, overload
 
 from headway import _core
-from headway._progress import Progress, listener, watched
+from headway._progress import Listener, Progress, listener, watched
 from headway._record import Result
 from headway._words import (
     Changes,
@@ -21,11 +22,29 @@ from headway._words import (
     _path_and_text,
     _roots,
 )
+from headway.results import (
+    CollectiveResult,
+    CompareProfileResult,
+    CompareResult,
+    DrillResult,
+    ReplayResult,
+    TableResult,
+    TopoResult,
+    TopoStressResult,
+    ValidateAnchorResult,
+    ValidateCollectivesResult,
+    ValidateFlowModelResult,
+    ValidateGoodputResult,
+    ValidateResult,
+)
+
+Kind = TypeVar("Kind", bound=Result)
 
 
-def _result(words: Sequence[object]) -> Result:
-    """A verb that answers in a moment is asked for both of its forms."""
-    return Result(_call(*words, "--format", "json"), _call(*words, "--format", "table"))
+def _result(kind: type[Kind], words: Sequence[object], told: Listener | None = None) -> Kind:
+    """A verb that seldom takes long is asked for both of its forms."""
+    printed, table = (_call(*words, "--format", form, told=told) for form in ("json", "table"))
+    return kind(printed, table)
 
 
 def compare(
@@ -39,7 +58,7 @@ def compare(
     threads: int = 0,
     fold: bool = True,
     progress: Progress = False,
-) -> Result:
+) -> CompareResult:
     """Two scenarios side by side.
 
     Parameters
@@ -54,7 +73,7 @@ def compare(
 
     Returns
     -------
-    Result
+    CompareResult
         The object of ``headway compare --format json``.
 
     Raises
@@ -66,14 +85,15 @@ def compare(
     sides = (_path_and_text(a), _path_and_text(b))
     request = (*sides, _roots(), changes, threads, fold, layers)
     with listener(progress) as told:
-        return Result(*watched(lambda watch: _core.compare(*request, watch), told))
+        return CompareResult(*watched(lambda watch: _core.compare(*request, watch), told))
 
 
 def compare_profiles(
     scenario: Source,
     *profiles: PathLike,
     set: Changes | None = None,
-) -> Result:
+    progress: Progress = False,
+) -> CompareProfileResult:
     """Profiles of ``torch.profiler`` beside the predicted step of the same ranks.
 
     Parameters
@@ -82,10 +102,12 @@ def compare_profiles(
         As in `run`.
     *profiles : path
         What ``export_chrome_trace`` wrote (``.json``, ``.json.gz``), one file a rank.
+    progress : bool or callable
+        As in `run`.
 
     Returns
     -------
-    Result
+    CompareProfileResult
         The object of ``headway compare SCENARIO PROFILE... --format json``: `rows`, one a figure.
 
     Raises
@@ -93,8 +115,9 @@ def compare_profiles(
     headway.Error
         If a file is no profile or of another job, with the text that the program prints.
     """
-    with _file_of(scenario) as file:
-        return _result(["compare", file, *profiles, "--quiet", *_options(set)])
+    with listener(progress) as told, _file_of(scenario) as file:
+        words = ["compare", file, *profiles, *_options(set, quiet=told is None)]
+        return _result(CompareProfileResult, words, told)
 
 
 def drill(
@@ -106,7 +129,7 @@ def drill(
     remedies: bool = True,
     set: Changes | None = None,
     progress: Progress = False,
-) -> Result:
+) -> DrillResult:
     """One fault in a running job: what follows, what it costs, what helps.
 
     Parameters
@@ -126,7 +149,7 @@ def drill(
 
     Returns
     -------
-    Result
+    DrillResult
         The object of ``headway drill --format json``.
 
     Raises
@@ -138,7 +161,7 @@ def drill(
     monitors = [f"{name}={value}" for name, value in (monitor or {}).items()]
     request = (path, text, _roots(), _changes(set), fault, monitors, hours, remedies)
     with listener(progress) as told:
-        return Result(*watched(lambda watch: _core.drill(*request, watch), told))
+        return DrillResult(*watched(lambda watch: _core.drill(*request, watch), told))
 
 
 def collective(
@@ -156,7 +179,8 @@ def collective(
     compare: PathLike | None = None,
     granularity: str | None = None,
     set: Changes | None = None,
-) -> Result:
+    progress: Progress = False,
+) -> CollectiveResult:
     """The table of nccl-tests, predicted.
 
     Parameters
@@ -183,18 +207,21 @@ def collective(
         (``"packet"``, ``"packet:dcqcn"``).
     set : mapping, optional
         As in `run`.
+    progress : bool or callable
+        As in `run`; sizes are counted.
 
     Returns
     -------
-    Result
+    CollectiveResult
         The object of ``headway collective --format json``: `rows`, one a size.
     """
-    with _file_of(cluster) as file:
+    with listener(progress) as told, _file_of(cluster) as file:
         values = {
             "b": first, "e": last, "f": factor, "d": type, "gpus": gpus, "nodes": nodes,
             "node": node, "fabric": fabric, "compare": compare, "granularity": granularity,
         }  # fmt: skip
-        return _result(["collective", kind, "--cluster", file, *_options(set, **values)])
+        words = ["collective", kind, "--cluster", file, *_options(set, **values)]
+        return _result(CollectiveResult, words, told)
 
 
 def replay(
@@ -204,7 +231,7 @@ def replay(
     groups: PathLike | None = None,
     ranks: int | None = None,
     set: Changes | None = None,
-) -> Result:
+) -> ReplayResult:
     """Execution traces (Chakra), checked, and run on a cluster.
 
     Parameters
@@ -224,7 +251,7 @@ def replay(
 
     Returns
     -------
-    Result
+    ReplayResult
         The object of ``headway replay --format json``: `time_s`, `rows`, `collectives`, `links`.
 
     Raises
@@ -236,9 +263,41 @@ def replay(
     with contextlib.ExitStack() as files:
         if cluster is not None:
             words += ["--cluster", files.enter_context(_file_of(cluster))]
-        return _result([*words, *_options(set, nodes=nodes, groups=groups, ranks=ranks)])
+        return _result(
+            ReplayResult, [*words, *_options(set, nodes=nodes, groups=groups, ranks=ranks)]
+        )
 
 
+@overload
+def topo(
+    cluster: Source | str,
+    *,
+    nodes: int | None = None,
+    node: str | None = None,
+    fabric: str | None = None,
+    down: Sequence[str] = (),
+    stress: None = None,
+    dot: PathLike | None = None,
+    graphml: PathLike | None = None,
+    force: bool = False,
+    set: Changes | None = None,
+    progress: Progress = False,
+) -> TopoResult: ...
+@overload
+def topo(
+    cluster: Source | str,
+    *,
+    nodes: int | None = None,
+    node: str | None = None,
+    fabric: str | None = None,
+    down: Sequence[str] = (),
+    stress: str,
+    dot: PathLike | None = None,
+    graphml: PathLike | None = None,
+    force: bool = False,
+    set: Changes | None = None,
+    progress: Progress = False,
+) -> TopoStressResult: ...
 def topo(
     cluster: Source | str,
     *,
@@ -251,6 +310,7 @@ def topo(
     graphml: PathLike | None = None,
     force: bool = False,
     set: Changes | None = None,
+    progress: Progress = False,
 ) -> Result:
     """A fabric: tiers, oversubscription, bisection, diameter.
 
@@ -271,21 +331,56 @@ def topo(
         Overwrite these files.
     set : mapping, optional
         As in `run`.
+    progress : bool or callable
+        As in `run`, of `stress`.
 
     Returns
     -------
-    Result
+    TopoResult or, with `stress`, TopoStressResult
         The object of ``headway topo --format json``.
     """
-    with _file_of(cluster) as file:
+    with listener(progress) as told, _file_of(cluster) as file:
         values = {"nodes": nodes, "node": node, "fabric": fabric, "down": list(down)}
         words = ["topo", file, *_options(set, **values)]
         if dot is not None or graphml is not None:
             graphs = _options(dot=dot, graphml=graphml, force=force)
             _call(*words, *graphs, "--quiet", "--format", "csv")
-        return _result([*words, *_options(stress=stress)])
+        words += _options(stress=stress)
+        return _result(TopoResult if stress is None else TopoStressResult, words, told)
 
 
+@overload
+def validate(
+    *,
+    runs: PathLike | None = None,
+    only: str | None = None,
+    quick: bool = False,
+    progress: Progress = False,
+) -> ValidateResult: ...
+@overload
+def validate(
+    *,
+    anchor: str,
+    runs: PathLike | None = None,
+    progress: Progress = False,
+) -> ValidateAnchorResult: ...
+@overload
+def validate(
+    *,
+    collectives: PathLike,
+    only: str | None = None,
+    calibrated: bool = False,
+    progress: Progress = False,
+) -> ValidateCollectivesResult: ...
+@overload
+def validate(*, goodput: PathLike, progress: Progress = False) -> ValidateGoodputResult: ...
+@overload
+def validate(
+    *,
+    flow_model: Literal[True],
+    only: str | None = None,
+    progress: Progress = False,
+) -> ValidateFlowModelResult: ...
 def validate(
     *,
     runs: PathLike | None = None,
@@ -317,7 +412,7 @@ def validate(
 
     Returns
     -------
-    Result
+    ValidateResult, or that of `anchor`, `collectives`, `goodput` or `flow_model`
         The object of ``headway validate --format json``; its table is the same text.
     """
     values = {"runs": runs, "collectives": collectives, "goodput": goodput, "only": only}
@@ -415,7 +510,7 @@ def explain(key: str) -> str:
     return _call("explain", key)
 
 
-def catalog(kind: str | None = None) -> Result:
+def catalog(kind: str | None = None) -> TableResult:
     """What `use:` can name: ``headway.catalog("gpus").to_pandas()``.
 
     Parameters
@@ -427,7 +522,7 @@ def catalog(kind: str | None = None) -> Result:
 
     Returns
     -------
-    Result
+    TableResult
         The object of ``headway catalog list --format json``: `rows`, one an entry.
 
     Raises
@@ -436,8 +531,8 @@ def catalog(kind: str | None = None) -> Result:
         If there is no such kind, with the text that the program prints.
     """
     if kind == "constants":
-        return _result(["catalog", "constants"])
-    return _result(["catalog", "list", *([kind] if kind else [])])
+        return _result(TableResult, ["catalog", "constants"])
+    return _result(TableResult, ["catalog", "list", *([kind] if kind else [])])
 
 
 def entry(kind: str, name: str) -> str:

@@ -10,10 +10,10 @@ from typing import IO, Literal
 
 from headway import _core
 from headway._program import program
-from headway._record import Result
 from headway._sweep import Sweep
 from headway._verbs import _result
 from headway._words import Axes, Changes, PathLike, Source, _call, _file_of, _grid, _options
+from headway.results import TableResult
 
 
 def share(
@@ -111,15 +111,15 @@ def collect(folder: PathLike) -> Sweep:
     return Sweep(_call(*words, "--format", "json"), _call(*words, "--format", "table"))
 
 
-def doctor() -> Result:
+def doctor() -> TableResult:
     """What this installation finds: version, threads, folders, catalogue, Python.
 
     Returns
     -------
-    Result
+    TableResult
         The object of ``headway doctor --format json``.
     """
-    return _result(["doctor"])
+    return _result(TableResult, ["doctor"])
 
 
 def completion(shell: Literal["bash", "zsh", "fish", "man"]) -> str:

@@ -43,6 +43,20 @@ def test_a_listener_is_told_what_is_done_and_changes_no_result(small):
     assert with_it.step == without.step and with_it.campaign == without.campaign
 
 
+def test_verbs_of_the_network_tell_how_far_they_are():
+    told: list[tuple[str, int, int]] = []
+
+    def listen(*what: object) -> None:
+        told.append(what)
+
+    sizes = {"first": "1M", "last": "4M", "granularity": "packet", "progress": listen}
+    rows = headway.collective("all_reduce", "dgx-h100", **sizes).rows
+    assert ("predicting sizes", len(rows), len(rows)) in told
+    small = {"nodes": 2, "stress": "dcqcn", "progress": listen}
+    assert headway.topo("roce-clos-llama-3", **small).transport == "dcqcn"
+    assert ("stressing the fabric", 18, 18) in told
+
+
 def test_true_shows_a_bar(small, capsys):
     headway.run(small, set={"run.trials": 100000, "run.until.steps": 10000000}, progress=True)
     assert "/100000 [" in capsys.readouterr().err

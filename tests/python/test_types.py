@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import ast
 import json
+import keyword
 import subprocess
 import sys
 from pathlib import Path
 
-import pytest
+import headway
+from headway import results
 
 USE = """
 import headway
 from headway import Scenario
+from headway.results import RunResult, StepResult
 
 scenario = Scenario.load("s.yaml", set={"cluster.nodes": 64})
 nodes: int = scenario.cluster.nodes
@@ -29,10 +33,43 @@ print(result.status, time, result.to_pandas())
 result.plot.step()
 for plan in headway.plan(scenario, over={"cluster.nodes": [32, 64]}, top=3).plans:
     print(plan.step.time_s)
-print(headway.drill("s.yaml", "hang").summary())
+    quicker: bool = plan.step.time_s < time
+if result.campaign is not None:  # not every run has one
+    days: float = result.campaign.wall_days.p50
+print(headway.drill("s.yaml", "hang").timeline[0].at_s, result.step.time_interval_s[1])
 table = headway.sweep(scenario, {"parallelism.tensor": [1, 2]})
+value: float | None = table.rows[0].figures["step.time_s"]
+if table.best_row is not None:
+    change: str = table.best_row.changes["parallelism.tensor"]
+a: str = headway.compare("a.yaml", "b.yaml").a.name
+bandwidth: float | None = headway.collective("all_reduce", "dgx-h100").rows[0].bus_bandwidth_bytes_per_s
+tiers: int = len(headway.topo("s.yaml").tiers)
+transport: str = headway.topo("s.yaml", stress="dcqcn").transport
+error: float | None = headway.validate(goodput="cases.csv").rows[0].error
+for row in headway.catalog("gpus").rows:
+    print(row.name)
 headway.check("s.yaml")
+
+
+def tokens(run: RunResult, step: StepResult) -> float:
+    return step.tokens_per_s * run.step.time_s
+
+
+print(tokens(result, result.step))
 """
+
+WRONG = [
+    'headway.run("s.yaml", sead=1)',
+    "result.step.tiem_s",
+    "result.campain",
+    "result.step.time_s.mean",
+    "result.step.time_s = 1.0",
+    "result.campaign.goodput",
+    'headway.plan("s.yaml").plans[0].stepp',
+    'headway.topo("s.yaml").transport',
+    'headway.validate(goodput="cases.csv", anchor="row")',
+]
+"""Each is one mistake."""
 
 
 def run_checker(folder: Path, text: str, *words: str) -> subprocess.CompletedProcess[str]:
@@ -47,17 +84,49 @@ def run_checker(folder: Path, text: str, *words: str) -> subprocess.CompletedPro
     )
 
 
-@pytest.mark.parametrize("wrong", ["", 'headway.run("s.yaml", sead=1)\n'])
-def test_pyright(tmp_path, wrong):
+def lines_of_mistakes() -> list[int]:
+    first = USE.count("\n") + 1
+    return list(range(first, first + len(WRONG)))
+
+
+def test_pyright(tmp_path):
     settings = {"typeCheckingMode": "strict", "pythonVersion": "3.11"}
+    settings["reportUnusedExpression"] = False
     (tmp_path / "pyrightconfig.json").write_text(json.dumps(settings))
     words = ("basedpyright", "--pythonpath", sys.executable, "--outputjson")
-    done = run_checker(tmp_path, USE + wrong, *words)
+    done = run_checker(tmp_path, USE + "\n".join(WRONG), *words)
     complaints = json.loads(done.stdout)["generalDiagnostics"]
-    assert [c["message"] for c in complaints if "sead" not in c["message"]] == []
-    assert bool(complaints) == bool(wrong)
+    lines = {c["range"]["start"]["line"] + 1 for c in complaints}
+    assert sorted(lines) == lines_of_mistakes(), complaints
 
 
 def test_mypy(tmp_path):
-    done = run_checker(tmp_path, USE, "mypy", "--strict")
-    assert done.returncode == 0, done.stdout + done.stderr
+    done = run_checker(tmp_path, USE + "\n".join(WRONG), "mypy", "--strict")
+    lines = {int(line.split(":")[1]) for line in done.stdout.splitlines() if ": error:" in line}
+    assert sorted(lines) == lines_of_mistakes(), done.stdout + done.stderr
+
+
+def classes_of_the_stub() -> dict[str, set[str]]:
+    stub = ast.parse(Path(headway.__file__).with_name("results.pyi").read_text())
+    return {
+        each.name: {part.name for part in each.body if isinstance(part, ast.FunctionDef)}
+        for each in stub.body
+        if isinstance(each, ast.ClassDef)
+    }
+
+
+def test_names_of_the_stub_are_there_and_hide_nothing():
+    classes = classes_of_the_stub()
+    for name, figures in classes.items():
+        base = getattr(results, name)
+        assert base in (headway.Record, headway.Result)
+        assert not figures & set(dir(base)), name
+        assert not any(keyword.iskeyword(figure) for figure in figures), name
+    assert {n for n in vars(results) if n[0] != "_"} == {*classes, "Record", "Result"}
+
+
+def test_the_stub_has_what_a_run_has(small):
+    classes = classes_of_the_stub()
+    run = headway.run(small, explain=True, pictures=True)
+    assert set(run) - {"verdict"} <= classes["RunResult"]
+    assert set(run.step) == classes["StepResult"] - {"packets"}

@@ -11,6 +11,7 @@
 #include <sstream>
 
 #include "sim/report/definitions.h"
+#include "sim/report/python_results.h"
 #include "sim/report/result_json.h"
 #include "sim/study/verdict/assert.h"
 
@@ -26,18 +27,27 @@ std::string file_text(const std::filesystem::path& path) {
   return text.str();
 }
 
+void expect_committed(const std::filesystem::path& path, const std::string& text) {
+  if (std::getenv("HEADWAY_UPDATE_GOLDEN") != nullptr) {
+    std::ofstream(path) << text;
+  }
+  EXPECT_EQ(file_text(path), text) << "run with HEADWAY_UPDATE_GOLDEN=1 and look at the diff";
+}
+
 TEST(ResultSchemas, AreTheCommittedFiles) {
   const std::filesystem::path folder = "configs/schema";
   std::set<std::string> written;
   for (const ResultType& type : result_types()) {
     const auto path = folder / schema_file(type.schema);
-    const std::string text = dump(schema_of_result(type.schema, type.specimen));
-    if (std::getenv("HEADWAY_UPDATE_GOLDEN") != nullptr) {
-      std::ofstream(path) << text;
-    }
-    EXPECT_EQ(file_text(path), text) << "run with HEADWAY_UPDATE_GOLDEN=1 and look at the diff";
+    expect_committed(path, dump(schema_of_result(type.schema, type.specimen)));
     EXPECT_TRUE(written.insert(path.string()).second);
   }
+}
+
+TEST(PythonResults, AreTheCommittedFiles) {
+  const std::filesystem::path folder = "python/headway";
+  expect_committed(folder / "results.pyi", python_results_stub());
+  expect_committed(folder / "results.py", python_results_module());
 }
 
 /// The schema of what `path` leads to; null if the schema has no such figure.
