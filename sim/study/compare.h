@@ -70,7 +70,7 @@ struct Figures {
 
 /// The difference of one figure, divided among the layers that differ.
 struct Attribution {
-  std::string key;                          ///< of the figure, as in the list of `Figures`
+  std::string key;                               ///< of the figure, as in the list of `Figures`
   std::vector<LayerContribution> contributions;  ///< one for each of `CompareReport::differing`
 };
 

@@ -42,12 +42,13 @@ value: float | None = table.rows[0].figures["step.time_s"]
 if table.best_row is not None:
     change: str = table.best_row.changes["parallelism.tensor"]
 a: str = headway.compare("a.yaml", "b.yaml").a.name
-bandwidth: float | None = headway.collective("all_reduce", "dgx-h100").rows[0].bus_bandwidth_bytes_per_s
+row = headway.collective("all_reduce", "dgx-h100").rows[0]
+bandwidth: float | None = row.bus_bandwidth_bytes_per_s
 tiers: int = len(headway.topo("s.yaml").tiers)
 transport: str = headway.topo("s.yaml", stress="dcqcn").transport
 error: float | None = headway.validate(goodput="cases.csv").rows[0].error
-for row in headway.catalog("gpus").rows:
-    print(row.name)
+for gpu in headway.catalog("gpus").rows:
+    print(gpu.name)
 headway.check("s.yaml")
 
 

@@ -439,7 +439,9 @@ def test_a_profile_beside_its_scenario(small, command, tmp_path):
     profile = tmp_path / "rank3.json"
     info = {"rank": 3, "world_size": 16}
     profile.write_text(json.dumps({"traceEvents": events, "distributedInfo": info}))
-    result = headway.compare_profiles(small, profile)
+    told = []
+    result = headway.compare_profiles(small, profile, progress=lambda *what: told.append(what))
+    assert ("comparing profiles", 1, 1) in told
     assert given(result) == printed(command, "compare", small, profile)
     rows = {row.figure: row for row in result.rows}
     assert [rows[key].measured for key in ("step", "compute")] == pytest.approx([1, 0.4])

@@ -26,7 +26,7 @@ double factorial(std::size_t n) {
 }  // namespace
 
 std::vector<LayerContribution> shapley(std::size_t parts,
-                                  const std::function<double(std::size_t)>& value) {
+                                       const std::function<double(std::size_t)>& value) {
   HEADWAY_CHECK(parts <= 20, "{} parts have too many orders", parts);
   const std::size_t sets = std::size_t{1} << parts;
   std::vector<double> values(sets);

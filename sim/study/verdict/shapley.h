@@ -32,6 +32,6 @@ struct LayerContribution {
 /// @returns      one contribution a part; their `shapley` add up to the difference
 /// Source: Shapley, "A value for n-person games", 1953.
 std::vector<LayerContribution> shapley(std::size_t parts,
-                                  const std::function<double(std::size_t)>& value);
+                                       const std::function<double(std::size_t)>& value);
 
 }  // namespace headway::study
