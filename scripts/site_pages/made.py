@@ -192,7 +192,11 @@ def catalogue_pages() -> dict[str, str]:
 
 
 def python_page() -> str:
-    return "# Python\n\n::: headway\n    options:\n      members_order: alphabetical\n"
+    return (
+        "# Python\n\nWhat the attributes of results mean is in [definitions](../definitions.md); "
+        "their types are in `headway.results`.\n\n"
+        "::: headway\n    options:\n      members_order: alphabetical\n"
+    )
 
 
 @cache
