@@ -275,7 +275,7 @@ void deliver(const CommonOptions& options, const std::vector<OutFile>& files) {
 
 void remark(const CommonOptions& options, const std::string& text) {
   if (!options.quiet) {
-    print_error(core::visible(fmt::format("headway: {}\n", text)));
+    print_complaint(core::visible(fmt::format("headway: {}\n", text)));
   }
 }
 

@@ -19,7 +19,8 @@ class Terminal : public ProgramTest {
   /// What the program prints on a terminal of that many columns, without progress.
   std::string on_terminal(const std::string& arguments,
                           int columns,
-                          const char* before = "") const {
+                          const char* before = "",
+                          const char* streams = "2>/dev/null") const {
     winsize window{};
     window.ws_row = 24;
     window.ws_col = static_cast<unsigned short>(columns);
@@ -27,7 +28,7 @@ class Terminal : public ProgramTest {
     const pid_t child = ::forkpty(&terminal, nullptr, nullptr, &window);
     if (child == 0) {
       const std::string command = "cd '" + folder_.string() + "' && " + before +
-                                  " '" HEADWAY_PROGRAM "' " + arguments + " 2>/dev/null";
+                                  " '" HEADWAY_PROGRAM "' " + arguments + " " + streams;
       ::execl("/bin/sh", "sh", "-c", command.c_str(), nullptr);
       ::_exit(127);
     }
@@ -84,6 +85,15 @@ TEST_F(Terminal, TablesStayWithinTheTerminal) {
       EXPECT_GE(lines_of(text), 4) << verb;
     }
   }
+}
+
+TEST_F(Terminal, RemarksStayWithinTheTerminal) {
+  const std::string verb =
+      "import megatron-args '" HEADWAY_ROOT "/tests/data/launch/llama3_70b.sh'";
+  const std::string folded = on_terminal(verb, 60, "", ">/dev/null");
+  EXPECT_LE(widest_line(folded), 60U) << folded;
+  EXPECT_THAT(folded, HasSubstr("Assumed, because the file does not say"));
+  EXPECT_GT(widest_line(run(verb).err), 100U);  // what is piped is one line each
 }
 
 TEST_F(Terminal, WhatIsPipedIsAsWideAsItIs) {
