@@ -133,5 +133,17 @@ TEST_F(KeptWork, SaysWhatCannotBeShared) {
   EXPECT_THAT(refused("worker a"), HasSubstr("this is no shared question of this program"));
 }
 
+// `headway collect` is of sweeps.
+TEST_F(KeptWork, IsNoSweep) {
+  ASSERT_EQ(run("run s.yaml --keep kept --shards 2").code, 0);
+  const auto of_run = run("collect kept");
+  EXPECT_EQ(of_run.code, 2);
+  EXPECT_THAT(of_run.err, HasSubstr("kept: it keeps the trials of a run, not the points of a "
+                                    "sweep"));
+  EXPECT_THAT(of_run.err, HasSubstr("s.yaml ... --keep kept"));
+  ASSERT_EQ(run("plan s.yaml --keep planned --shards 2").code, 0);
+  EXPECT_THAT(run("collect planned").err, HasSubstr("planned: it keeps the machines of a plan"));
+}
+
 }  // namespace
 }  // namespace headway::apps

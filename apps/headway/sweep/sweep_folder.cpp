@@ -11,6 +11,7 @@
 #include "apps/headway/output.h"
 #include "apps/headway/progress.h"
 #include "apps/headway/report_file.h"
+#include "apps/headway/sweep/work_folder.h"
 
 namespace headway::apps {
 
@@ -26,6 +27,9 @@ constexpr const char* kSweepFile = "sweep.json";
 
 report::SweepManifest read_manifest(const fs::path& folder) {
   const fs::path file = folder / kSweepFile;
+  if (!fs::exists(file) && WorkFolder::is_one(folder.string())) {
+    throw core::Error(WorkFolder::no_sweep(folder.string()));
+  }
   return report::read_sweep_manifest(core::read_file(file, core::kLargestMeasurement),
                                      file.string());
 }

@@ -144,6 +144,16 @@ bool WorkFolder::is_one(const std::string& folder) {
   return fs::exists(fs::path(folder) / kWorkFile);
 }
 
+std::string WorkFolder::no_sweep(const std::string& folder) {
+  const auto request = read_work_file(folder).request;
+  const bool run = request.kind == report::WorkKind::run;
+  return fmt::format(
+      "{}: it keeps the {} of a {}, not the points of a sweep; the same command with which it was "
+      "begun prints its result: headway {} {} ... --keep {}",
+      core::visible(folder), run ? "trials" : "machines", run ? "run" : "plan",
+      run ? "run" : "plan", core::shell_word(request.file), core::shell_word(folder));
+}
+
 void WorkFolder::complete(const std::vector<std::int64_t>& shards, const CommonOptions& options) {
   Progress progress(options);
   report::WorkOptions how{options.threads, options.fold};

@@ -55,6 +55,8 @@ class WorkFolder {
 
   /// Whether a folder keeps one.
   static bool is_one(const std::string& folder);
+  /// What it keeps and how that is finished, for those who look for a sweep in it.
+  static std::string no_sweep(const std::string& folder);
 
   [[nodiscard]] const ShardFolder& shards() const { return folder_; }
   /// Works these shards out and writes each when it is done.
