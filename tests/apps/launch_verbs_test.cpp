@@ -209,5 +209,27 @@ TEST_F(LaunchVerbs, WhatAFrameworkCannotSayIsSaid) {
   EXPECT_EQ(run("export pytorch s.yaml").code, 2);
 }
 
+// A file names no hosts: which ranks must be where is said for every framework.
+TEST_F(LaunchVerbs, WhatAClusterIsIsSaidByEveryFramework) {
+  const std::string scenarios = HEADWAY_ROOT "/configs/scenarios/";
+  write_small("s.yaml");
+  for (const char* framework : {"megatron", "torchtitan", "nemo", "deepspeed", "maxtext"}) {
+    const std::string verb = std::string("export ") + framework + " ";
+    EXPECT_THAT(run(verb + "'" + scenarios + "unequal-llama-70b-256-h100-a100.yaml'").err,
+                HasSubstr("nodes 0-15 (ranks 0-127) on DGX H100 with H100 80 GB SXM, nodes 16-31 "
+                          "(ranks 128-255) on DGX A100"))
+        << framework;
+    const auto apart =
+        run(verb + "'" + scenarios + "two-sites-diloco-llama-70b-1024-h100.yaml'").err;
+    EXPECT_THAT(apart, HasSubstr("on 2 sites, site 1 nodes 0-63 (ranks 0-511), site 2"))
+        << framework;
+    EXPECT_THAT(apart, HasSubstr("DiLoCo")) << framework;
+    EXPECT_THAT(run(verb + "s.yaml --set 'cluster.occupancy={nodes: 16, take: [4, 9]}'").err,
+                HasSubstr("the job takes nodes 4, 9 of the fabric"))
+        << framework;
+    EXPECT_THAT(run(verb + "s.yaml").err, Not(HasSubstr("cannot say: cluster."))) << framework;
+  }
+}
+
 }  // namespace
 }  // namespace headway::apps

@@ -153,5 +153,44 @@ TEST(Nemo, WritesLayersWithExpertsAsAList) {
   EXPECT_THAT(written(run), HasSubstr("moe_layer_freq: [0, 1, 1, 1]\n"));
 }
 
+TEST(Nemo, OfHalfPrecisionGradientsAreInHalfPrecision) {
+  import::LaunchRun run;
+  run.training.precision = core::Precision::fp16;
+  run.training.framework.gradient_bytes = 2;
+  EXPECT_EQ(values(written(run)).at("model.optim.grad_sync_dtype"), "fp16");
+  run.training.precision = core::Precision::bf16;
+  EXPECT_EQ(values(written(run)).at("model.optim.grad_sync_dtype"), "bf16");
+}
+
+// megatron_base_model.py hands the switch to megatron_init.py, whose order has neither context nor
+// expert ranks.
+TEST(Nemo, PipelineRanksComeBeforeDataRanks) {
+  import::LaunchRun run;
+  run.model.layers = 8;
+  run.model.heads = run.model.key_value_heads = 8;
+  run.model.head_dim = 64;
+  run.model.hidden = run.model.ffn = 512;
+  run.model.vocabulary = 1024;
+  run.training.sequence_length = 1024;
+  run.training.global_batch = 64;
+  run.parallelism.pipeline = 4;
+  run.parallelism.rank_order = workload::RankOrder::pipeline_first;
+  EXPECT_EQ(values(written(run)).at("model.use_tp_pp_dp_mapping"), "true");
+  EXPECT_EQ(read(written(run)).run.parallelism.rank_order, workload::RankOrder::pipeline_first);
+  EXPECT_THAT(read(written(run)).unknown, IsEmpty());
+  run.parallelism.context = 2;
+  EXPECT_FALSE(values(written(run)).contains("model.use_tp_pp_dp_mapping"));
+}
+
+TEST(Nemo, TensorOverlapNeedsSequenceParallelism) {
+  import::LaunchRun run;
+  run.parallelism.tensor = 4;
+  run.training.framework.tensor_overlap = true;
+  run.parallelism.sequence = false;
+  EXPECT_EQ(values(written(run)).at("model.ub_tp_comm_overlap"), "false");
+  run.parallelism.sequence = true;
+  EXPECT_EQ(values(written(run)).at("model.ub_tp_comm_overlap"), "true");
+}
+
 }  // namespace headway::config
 }  // namespace headway::config

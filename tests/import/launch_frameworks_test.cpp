@@ -240,5 +240,85 @@ TEST(DeepSpeed, SaysWhatIsAuto) {
   EXPECT_EQ(found.run.training.global_batch, 64);
 }
 
+/// What MaxText's file of a run says of a key; empty: nothing.
+std::string maxtext(const LaunchRun& run, std::string_view key) {
+  for (const LaunchLine& line : write_launch(maxtext_table(), run)) {
+    if (line.key == key) {
+      return line.values.front();
+    }
+  }
+  return "";
+}
+
+std::vector<std::string> maxtext_remarks(const LaunchRun& run) {
+  return maxtext_table().remarks(run, {});
+}
+
+TEST(MaxText, ShardsTheOptimizerOfAdamAlone) {
+  LaunchRun run = with_model(32);
+  run.parallelism.data = 8;
+  run.gpus = run.gpus_per_node = 8;
+  run.parallelism.sharding = workload::Sharding::zero0;
+  EXPECT_EQ(maxtext(run, "shard_optimizer_over_data"), "false");
+  EXPECT_EQ(maxtext(run, "ici_fsdp_parallelism"), "1");
+  EXPECT_THAT(maxtext_remarks(run), IsEmpty());
+  run.parallelism.sharding = workload::Sharding::zero1;
+  EXPECT_EQ(maxtext(run, "shard_optimizer_over_data"), "true");
+  EXPECT_THAT(maxtext_remarks(run), IsEmpty());
+  run.parallelism.sharding = workload::Sharding::zero2;
+  EXPECT_EQ(maxtext(run, "shard_optimizer_over_data"), "true");
+  EXPECT_THAT(maxtext_remarks(run), ElementsAre(HasSubstr("parallelism.sharding is zero2")));
+  run.training.optimizer_state = workload::OptimizerState::muon;
+  EXPECT_EQ(maxtext(run, "shard_optimizer_over_data"), "false");
+  EXPECT_THAT(maxtext_remarks(run),
+              ElementsAre(HasSubstr("only the state of adamw can be sharded so"),
+                          HasSubstr("training.optimizer_state is muon")));
+  run.parallelism.sharding = workload::Sharding::zero3;
+  EXPECT_EQ(maxtext(run, "ici_fsdp_parallelism"), "8");
+}
+
+TEST(MaxText, NamesOptimizersThatItHas) {
+  LaunchRun run = with_model(32);
+  run.parallelism.sharding = workload::Sharding::zero0;
+  using workload::OptimizerState;
+  for (const auto& [state, type, remark] :
+       {std::tuple{OptimizerState::adam_fp32, "adamw", ""},
+        {OptimizerState::adam_bf16, "adamw", "the first moment's"},
+        {OptimizerState::adam_8bit, "adamw", "no such opt_type"},
+        {OptimizerState::soap, "adamw", "no such opt_type"},
+        {OptimizerState::muon, "muon", "decoder_block"},
+        {OptimizerState::sgd_momentum, "sgd", "no momentum"}}) {
+    run.training.optimizer_state = state;
+    EXPECT_EQ(maxtext(run, "opt_type"), type);
+    if (*remark == '\0') {
+      EXPECT_THAT(maxtext_remarks(run), IsEmpty());
+    } else {
+      EXPECT_THAT(maxtext_remarks(run), ElementsAre(HasSubstr(remark)));
+    }
+  }
+}
+
+TEST(MaxText, SaysHowContextRanksMeetAndWhatIsNarrow) {
+  LaunchRun run = with_model(32);
+  run.parallelism.sharding = workload::Sharding::zero0;
+  EXPECT_EQ(maxtext(run, "context_parallel_strategy"), "");
+  run.parallelism.context = 2;
+  EXPECT_EQ(maxtext(run, "context_parallel_strategy"), "ring");
+  run.parallelism.context_kind = workload::ContextKind::all_gather;
+  EXPECT_EQ(maxtext(run, "context_parallel_strategy"), "all_gather");
+  EXPECT_THAT(maxtext_remarks(run), IsEmpty());
+  run.parallelism.context_kind = workload::ContextKind::all_to_all;
+  EXPECT_EQ(maxtext(run, "context_parallel_strategy"), "all_gather");
+  EXPECT_THAT(maxtext_remarks(run), ElementsAre(HasSubstr("for TPUs alone (ulysses)")));
+  using core::Precision;
+  for (const auto& [precision, word] : {std::pair{Precision::bf16, ""},
+                                        {Precision::fp8, "fp8"},
+                                        {Precision::mxfp8, "te_mxfp8"},
+                                        {Precision::nvfp4, "te_nvfp4"}}) {
+    run.training.precision = precision;
+    EXPECT_EQ(maxtext(run, "quantization"), word);
+  }
+}
+
 }  // namespace
 }  // namespace headway::import

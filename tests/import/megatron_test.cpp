@@ -492,5 +492,46 @@ TEST(MegatronArguments, ThatSayTooLittleNameWhatIsMissing) {
   EXPECT_THAT(found.missing, Contains(HasSubstr("training.global_batch: ")));
 }
 
+// Asserted before Blackwell for tensor and context ranks, and refused with FSDP.
+TEST(Megatron, TheScriptSetsTheVariableThatIsAsserted) {
+  LaunchRun run;
+  run.model.layers = 8;
+  run.model.heads = run.model.key_value_heads = 8;
+  run.model.head_dim = 64;
+  run.model.hidden = run.model.ffn = 512;
+  run.model.vocabulary = 1024;
+  run.training.sequence_length = 1024;
+  run.training.global_batch = 64;
+  run.parallelism.tensor = 8;
+  run.parallelism.sharding = workload::Sharding::zero1;
+  const auto script = [&run] {
+    return launch_text(LaunchSyntax::shell, write_launch(megatron_table(), run), {});
+  };
+  EXPECT_THAT(script(),
+              testing::StartsWith("#!/usr/bin/env bash\nexport CUDA_DEVICE_MAX_CONNECTIONS=1\n"));
+  run.before_blackwell = false;
+  EXPECT_THAT(script(), testing::Not(HasSubstr("CUDA_DEVICE_MAX_CONNECTIONS")));
+  run.parallelism.sharding = workload::Sharding::zero3;
+  EXPECT_THAT(script(), HasSubstr("\nunset CUDA_DEVICE_MAX_CONNECTIONS\n"));
+  EXPECT_THAT(script(), HasSubstr("--ckpt-format fsdp_dtensor\n"));
+  LaunchRun start;
+  start.gpus = 64;
+  const auto read =
+      read_launch(megatron_table(), read_shell_settings(script(), "a.sh"), std::move(start));
+  EXPECT_THAT(read.unknown, testing::IsEmpty());
+  EXPECT_EQ(read.run.parallelism.sharding, workload::Sharding::zero3);
+}
+
+TEST(Megatron, WhatYoungerReleasesAloneTakeIsSaid) {
+  LaunchRun run;
+  run.model.window = 4096;
+  run.training.precision = core::Precision::nvfp4;
+  const auto lines = write_launch(megatron_table(), run);
+  EXPECT_THAT(megatron_table().remarks(run, lines),
+              testing::ElementsAre("--fp4-format needs megatron-core 0.15 or later",
+                                   "--window-size needs megatron-core 0.15 or later"));
+  EXPECT_THAT(megatron_table().remarks({}, write_launch(megatron_table(), {})), testing::IsEmpty());
+}
+
 }  // namespace
 }  // namespace headway::import

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 
+#include "sim/config/launch/launch_cluster.h"
 #include "sim/config/launch/launch_scenario.h"
 
 namespace headway::config {
@@ -28,6 +29,11 @@ std::vector<std::string> losses(const import::LaunchTable& table,
                       ? fmt::format("{} is {}", path, asked)
                       : fmt::format("{} is {}, and this file is read as {}", path, asked, said));
   }
+  if (table.remarks != nullptr) {
+    for (std::string& remark : table.remarks(run, lines)) {
+      out.push_back(std::move(remark));
+    }
+  }
   return out;
 }
 
@@ -44,6 +50,9 @@ LaunchFile launch_file(const import::LaunchTable& table,
   const auto lines = import::write_launch(table, run);
   LaunchFile file;
   file.lost = losses(table, run, lines);
+  for (std::string& of_cluster : cluster_losses(checked)) {
+    file.lost.push_back(std::move(of_cluster));
+  }
   std::vector<std::string> comments{head + ".", fmt::format("Left to you: {}.", table.left_to_you)};
   if (!file.lost.empty()) {
     comments.emplace_back("What these settings cannot say:");

@@ -143,6 +143,15 @@ bool has_row(const import::LaunchTable& table,
   });
 }
 
+bool some_before_blackwell(const training::ClusterSpec& cluster) {
+  const auto older = [](const training::NodeSpec& node) {
+    return node.gpu.architecture != gpu::Architecture::blackwell;
+  };
+  return older(cluster.node) ||
+         std::ranges::any_of(cluster.other_nodes,
+                             [&older](const auto& others) { return older(others.node); });
+}
+
 }  // namespace
 
 import::LaunchRun run_of(const training::CheckedScenario& checked){
@@ -153,6 +162,7 @@ run.training = scenario.training;
 run.parallelism = scenario.parallelism;
 run.gpus = checked.gpus();
 run.gpus_per_node = scenario.cluster.node.gpus;
+run.before_blackwell = some_before_blackwell(scenario.cluster);
 if (scenario.run.until && scenario.run.until->steps) {
   run.steps = scenario.run.until->steps;
 } else if (scenario.run.until && scenario.run.until->tokens) {

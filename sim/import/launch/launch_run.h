@@ -25,6 +25,8 @@ struct LaunchRun {
   workload::ParallelismSpec parallelism;
   std::int64_t gpus = 0;  ///< that train; 0: unknown
   int gpus_per_node = 0;  ///< 0: unknown
+  /// Whether some GPUs are older than Blackwell, which Megatron-LM starts otherwise. Only written.
+  bool before_blackwell = true;
   std::optional<std::int64_t> steps;
   std::optional<LaunchSaves> saves;  ///< nothing: none by steps
   bool operator==(const LaunchRun&) const = default;

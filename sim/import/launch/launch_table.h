@@ -79,8 +79,9 @@ class LaunchReader {
   std::vector<bool> asked_;
 };
 
-/// How a value is written.
-enum class LaunchValueKind { flag, bare, text, list };
+/// How a value is written. `environment`: a variable that a shell script exports or, without a
+/// value, unsets.
+enum class LaunchValueKind { flag, bare, text, list, environment };
 
 /// One setting to be written.
 struct LaunchLine {
@@ -104,6 +105,9 @@ class LaunchWriter {
   }
   void list(std::string_view key, std::vector<std::string> values) {
     add(key, std::move(values), LaunchValueKind::list);
+  }
+  void environment(std::string_view name, std::vector<std::string> value) {
+    add(name, std::move(value), LaunchValueKind::environment);
   }
   /// The lines that follow belong to this section of the scenario.
   void section(std::string_view name) { section_ = name; }
@@ -171,6 +175,9 @@ struct LaunchTable {
   void (*defaults)(LaunchRun&) = nullptr;
   /// What the framework wants to know and a scenario does not, for the head of an export.
   std::string_view left_to_you;
+  /// What these settings cannot say of the run beside values that are read otherwise; nullptr:
+  /// nothing.
+  std::vector<std::string> (*remarks)(const LaunchRun&, const std::vector<LaunchLine>&) = nullptr;
 };
 
 const LaunchTable& megatron_table();

@@ -1,5 +1,6 @@
 // Settings as text in the syntax of each framework.
 #include <algorithm>
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "sim/core/shown_text.h"
@@ -138,9 +139,18 @@ std::string json_text(const std::vector<LaunchLine>& lines,
   return "{\n" + tree_text(all, 0, true) + "}\n";
 }
 
-std::string shell_text(const std::vector<LaunchLine>& lines,
+std::string shell_text(const std::vector<LaunchLine>& all,
                        const std::vector<std::string>& comments) {
   std::string out = "#!/usr/bin/env bash\n" + comment_lines(comments);
+  std::vector<LaunchLine> lines;
+  for (const LaunchLine& line : all) {
+    if (line.kind != LaunchValueKind::environment) {
+      lines.push_back(line);
+    } else {
+      out += line.values.empty() ? fmt::format("unset {}\n", line.key)
+                                 : fmt::format("export {}={}\n", line.key, line.values.front());
+    }
+  }
   std::string command = "pretrain_gpt.py";
   std::string launcher = "torchrun";
   for (std::size_t i = 0; i < lines.size(); ++i) {

@@ -1,5 +1,5 @@
 // MaxText's YAML, which is only written. Source: AI-Hypercomputer/maxtext,
-// MaxText/configs/base.yml, 2025.
+// src/maxtext/configs/base.yml and types.py, optimizers/optimizers.py, 2025 and 2026.
 #include <algorithm>
 #include <numeric>
 
@@ -11,6 +11,8 @@ namespace headway::import {
 namespace {
 
 using core::Precision;
+using workload::ContextKind;
+using workload::OptimizerState;
 using workload::Sharding;
 
 using WriteRun = void (*)(const LaunchRun&, LaunchWriter&);
@@ -101,10 +103,37 @@ void write_max_precision(const LaunchRun& run, LaunchWriter& out) {
                                                    : "bfloat16");
   if (precision == Precision::fp8) {
     out.text("quantization", "fp8");
+  } else if (precision == Precision::mxfp8 || precision == Precision::nvfp4) {
+    out.text("quantization", precision == Precision::mxfp8 ? "te_mxfp8" : "te_nvfp4");
   }
-  out.text("mu_dtype", run.training.optimizer_state == workload::OptimizerState::adam_bf16
-                           ? "bfloat16"
-                           : "float32");
+}
+
+std::string_view opt_type(const LaunchRun& run) {
+  const OptimizerState state = run.training.optimizer_state;
+  return state == OptimizerState::muon           ? "muon"
+         : state == OptimizerState::sgd_momentum ? "sgd"
+                                                 : "adamw";
+}
+
+void write_max_optimizer(const LaunchRun& run, LaunchWriter& out) {
+  out.text("opt_type", std::string(opt_type(run)));
+  out.text("mu_dtype",
+           run.training.optimizer_state == OptimizerState::adam_bf16 ? "bfloat16" : "float32");
+}
+
+/// Whether the optimizer is sharded over data ranks that have whole weights; of Adam alone
+/// (pyconfig, zero1_supported_opt_types).
+bool shards_optimizer(const LaunchRun& run) {
+  const Sharding sharding = run.parallelism.sharding;
+  return (sharding == Sharding::zero1 || sharding == Sharding::zero2) && opt_type(run) == "adamw";
+}
+
+/// "ulysses" is for TPUs alone (types.py), and "ring" for GPUs.
+void write_max_context(const LaunchRun& run, LaunchWriter& out) {
+  if (run.parallelism.context > 1) {
+    out.text("context_parallel_strategy",
+             run.parallelism.context_kind == ContextKind::ring ? "ring" : "all_gather");
+  }
 }
 
 void write_max_recompute(const LaunchRun& run, LaunchWriter& out) {
@@ -145,8 +174,8 @@ std::vector<LaunchRow> maxtext_rows() {  // NOLINT(readability-function-size): a
       {{"max_target_length"}, {"training.sequence_length"}, kSequenceLength},
       written({"per_device_batch_size", "gradient_accumulation_steps", "num_pipeline_microbatches"},
               {"training.global_batch", "parallelism.micro_batch"}, write_max_batch),
-      written({"dtype", "quantization", "mu_dtype"},
-              {"training.precision", "training.optimizer_state"}, write_max_precision),
+      written({"dtype", "quantization"}, {"training.precision"}, write_max_precision),
+      written({"opt_type", "mu_dtype"}, {"training.optimizer_state"}, write_max_optimizer),
       written({"ici_tensor_parallelism", "ici_context_parallelism", "ici_expert_parallelism",
                "ici_data_parallelism", "ici_pipeline_parallelism", "dcn_tensor_parallelism",
                "dcn_context_parallelism", "dcn_expert_parallelism", "dcn_data_parallelism",
@@ -154,14 +183,12 @@ std::vector<LaunchRow> maxtext_rows() {  // NOLINT(readability-function-size): a
               {"parallelism.tensor", "parallelism.context", "parallelism.expert",
                "parallelism.data", "parallelism.pipeline"},
               write_max_mesh),
-      {{"ici_fsdp_parallelism", "dcn_fsdp_parallelism"},
-       {"parallelism.sharding", "parallelism.shard_group_size"},
-       LaunchRule{[](LaunchReader&, LaunchRun&) {}, [](const LaunchRun&, LaunchWriter&) {}},
-       1,
-       [](const LaunchRun& run) {
-         return run.parallelism.sharding != Sharding::zero1 &&
-                run.parallelism.sharding != Sharding::zero2;
-       }},
+      written({"ici_fsdp_parallelism", "dcn_fsdp_parallelism", "shard_optimizer_over_data"},
+              {"parallelism.sharding", "parallelism.shard_group_size"},
+              [](const LaunchRun& run, LaunchWriter& out) {
+                out.truth("shard_optimizer_over_data", shards_optimizer(run));
+              }),
+      written({"context_parallel_strategy"}, {"parallelism.context_kind"}, write_max_context),
       written({"num_layers_per_pipeline_stage"}, {"parallelism.virtual"}, write_max_stages),
       written({"remat_policy"}, {"parallelism.recompute"}, write_max_recompute),
       written({"steps"}, {"run.until.steps"},
@@ -179,6 +206,37 @@ std::vector<LaunchRow> maxtext_rows() {  // NOLINT(readability-function-size): a
                 }
               }),
   };
+}
+
+/// What its words say otherwise, which no reading shows.
+std::vector<std::string> max_remarks(const LaunchRun& run, const std::vector<LaunchLine>&) {
+  std::vector<std::string> out;
+  const Sharding sharding = run.parallelism.sharding;
+  const OptimizerState state = run.training.optimizer_state;
+  if (sharding == Sharding::zero2 || (sharding == Sharding::zero1 && !shards_optimizer(run))) {
+    out.push_back(fmt::format("parallelism.sharding is {}, and {}", core::to_word(sharding),
+                              shards_optimizer(run) ? "here the optimizer's state alone is sharded"
+                                                    : "only the state of adamw can be sharded so"));
+  }
+  const char* optimizer =
+      state == OptimizerState::adam_bf16      ? "mu_dtype is the first moment's; the second has "
+                                                "the type of the weights"
+      : state == OptimizerState::sgd_momentum ? "its sgd has no momentum"
+      : state == OptimizerState::muon         ? "its muon knows the decoder_block of deepseek, "
+                                                "qwen3, gemma3 and llama2"
+      : state != OptimizerState::adam_fp32    ? "there is no such opt_type: adamw is written"
+                                              : "";
+  if (*optimizer != '\0') {
+    out.push_back(
+        fmt::format("training.optimizer_state is {}, and {}", core::to_word(state), optimizer));
+  }
+  if (run.parallelism.context > 1 && run.parallelism.context_kind == ContextKind::all_to_all) {
+    out.push_back(
+        fmt::format("parallelism.context_kind is {}, which it has for TPUs alone "
+                    "(ulysses): all_gather is written",
+                    core::to_word(ContextKind::all_to_all)));
+  }
+  return out;
 }
 
 }  // namespace
@@ -201,6 +259,7 @@ const LaunchTable& maxtext_table() {
       "has "
       "none, and its default is 10000), checkpoint_period where the scenario has no "
       "run.checkpoint.interval_steps",
+      max_remarks,
   };
   return table;
 }

@@ -109,8 +109,9 @@ void write_nemo_precision(const LaunchRun& run, LaunchWriter& out) {
   if (narrow) {
     out.truth("model.fp8_hybrid", true);
   }
-  out.text("model.optim.grad_sync_dtype",
-           run.training.framework.gradient_bytes == 4 ? "fp32" : "bf16");
+  out.text("model.optim.grad_sync_dtype", run.training.framework.gradient_bytes == 4 ? "fp32"
+                                          : precision == Precision::fp16             ? "fp16"
+                                                                                     : "bf16");
 }
 
 void read_nemo_gated(LaunchReader& reader, LaunchRun& run) {
@@ -273,15 +274,12 @@ std::vector<LaunchRow> nemo_rows() {  // NOLINT(readability-function-size): a ta
       ruled({"model.optim.overlap_grad_sync", "model.optim.overlap_param_sync"},
             {"training.framework.data_overlap", "training.framework.gather_overlap"},
             read_nemo_overlap, write_nemo_overlap),
-      {{"model.ub_tp_comm_overlap"},
-       {"training.framework.tensor_overlap"},
-       FlagField{kTensorOverlap},
-       1,
-       kHasTensorRanks},
+      tensor_overlap_row(spell, "model.ub_tp_comm_overlap"),
       recompute_row(spell),
       ruled({"model.cpu_offloading", "model.cpu_offloading_num_layers"},
             {"parallelism.offload", "parallelism.offload_layers"}, read_nemo_offload,
             write_nemo_offload),
+      rank_order_row(spell),
       dispatcher_row(spell),
       {{"model.enable_cuda_graph"}, {"training.framework.cuda_graphs"}, FlagField{kCudaGraphs}},
   };
@@ -415,7 +413,8 @@ const LaunchTable& nemo_table() {
       "saves "
       "where the scenario has no run.checkpoint.interval_steps), model.rotary_base (a scenario has "
       "none, and its default is 10000), model.normalization of models whose norms are other than "
-      "rmsnorm with gated MLPs and layernorm with plain ones",
+      "rmsnorm with gated MLPs and layernorm with plain ones, CUDA_DEVICE_MAX_CONNECTIONS=1 in the "
+      "environment where tensor or context ranks run on GPUs older than Blackwell",
   };
   return table;
 }

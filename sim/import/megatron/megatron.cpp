@@ -13,8 +13,6 @@ namespace headway::import {
 
 namespace {
 
-using workload::Sharding;
-
 /// A number of the launcher or a variable, where it is one: "8", "gpu:8".
 int loose_number(LaunchReader& reader, std::string_view key) {
   const auto words = reader.words(key);
@@ -57,84 +55,6 @@ void write_world(const LaunchRun& run, LaunchWriter& out) {
   if (run.gpus > 0 && run.gpus_per_node > 0) {
     out.whole("nnodes", run.gpus / run.gpus_per_node);
     out.whole("nproc-per-node", run.gpus_per_node);
-  }
-}
-
-void read_sharding(LaunchReader& reader, LaunchRun& run) {
-  workload::ParallelismSpec& p = run.parallelism;
-  const bool fsdp = reader.flag("use-megatron-fsdp").value_or(false) ||
-                    reader.flag("use-custom-fsdp").value_or(false);
-  const bool torch_fsdp = reader.flag("use-torch-fsdp2").value_or(false);
-  const bool optimizer = reader.flag("use-distributed-optimizer").value_or(false);
-  const std::string strategy = reader.word("data-parallel-sharding-strategy").value_or("no_shard");
-  const auto instances = reader.whole("num-distributed-optimizer-instances");
-  p.sharding = optimizer ? Sharding::zero1 : Sharding::zero0;
-  reader.place("parallelism.sharding", "use-distributed-optimizer");
-  if (torch_fsdp) {
-    p.sharding = Sharding::zero3;
-    p.reshard = !reader.flag("torch-fsdp2-no-reshard-after-forward").value_or(false);
-    reader.place("parallelism.sharding", "use-torch-fsdp2");
-  } else if (fsdp) {
-    reader.place("parallelism.sharding", "data-parallel-sharding-strategy");
-    p.sharding = strategy == "optim_grads_params" ? Sharding::zero3
-                 : strategy == "optim_grads"      ? Sharding::zero2
-                 : strategy == "optim"            ? Sharding::zero1
-                                                  : Sharding::zero0;
-  }
-  if (!instances || *instances == 1) {
-    return;
-  }
-  const std::int64_t replica = ranks_product({p.tensor, p.pipeline});
-  if (p.sharding == Sharding::zero3 && run.gpus > 0 &&
-      run.gpus % ranks_product({replica, *instances}) == 0) {
-    p.sharding = Sharding::hsdp;
-    p.shard_group_size = static_cast<int>(run.gpus / ranks_product({replica, *instances}));
-    reader.place("parallelism.shard_group_size", "num-distributed-optimizer-instances");
-  } else {
-    reader.not_modelled("num-distributed-optimizer-instances",
-                        "the optimizer is taken to be sharded over all data-parallel ranks");
-  }
-}
-
-void write_sharding(const LaunchRun& run, LaunchWriter& out) {
-  const workload::ParallelismSpec& p = run.parallelism;
-  if (p.sharding == Sharding::zero1) {
-    out.flag("use-distributed-optimizer");
-  } else if (p.sharding == Sharding::zero3 && !p.reshard) {
-    out.flag("use-torch-fsdp2");
-    out.flag("torch-fsdp2-no-reshard-after-forward");
-  } else if (p.sharding != Sharding::zero0) {
-    out.flag("use-megatron-fsdp");
-    out.flag("use-distributed-optimizer");
-    out.text("data-parallel-sharding-strategy",
-             p.sharding == Sharding::zero2 ? "optim_grads" : "optim_grads_params");
-    const std::int64_t shards = ranks_product({p.tensor, p.pipeline, p.shard_group_size});
-    if (p.sharding == Sharding::hsdp && shards > 0 && run.gpus > 0) {
-      out.whole("num-distributed-optimizer-instances", run.gpus / shards);
-    }
-  }
-}
-
-/// Whether gradients are reduced beside the backward pass, and weights gathered beside the forward.
-void read_data_overlap(LaunchReader& reader, LaunchRun& run) {
-  const bool reduce = reader.flag("overlap-grad-reduce").value_or(false);
-  const bool gather = reader.flag("overlap-param-gather").value_or(false);
-  reader.place("training.framework.data_overlap", "overlap-grad-reduce");
-  run.training.framework.data_overlap = reduce || reader.flag("use-torch-fsdp2").value_or(false);
-  if (reduce && run.parallelism.sharding == Sharding::zero1) {
-    reader.place("training.framework.gather_overlap", "overlap-param-gather");
-    run.training.framework.gather_overlap = gather;
-  }
-}
-
-void write_data_overlap(const LaunchRun& run, LaunchWriter& out) {
-  if (run.training.framework.data_overlap) {
-    out.flag("overlap-grad-reduce");
-    const bool apart =
-        run.parallelism.sharding == Sharding::zero1 && !run.training.framework.gather_overlap;
-    if (run.parallelism.sharding != Sharding::zero0 && !apart) {
-      out.flag("overlap-param-gather");
-    }
   }
 }
 
@@ -194,39 +114,6 @@ void write_layout(const LaunchRun& run, LaunchWriter& out) {
   }
 }
 
-void read_offload(LaunchReader& reader, LaunchRun& run) {
-  const bool optimizer = reader.flag("optimizer-cpu-offload").value_or(false);
-  const auto layers = reader.whole("cpu-offloading-num-layers", 0);
-  const bool activations = layers && *layers > 0;
-  reader.place("parallelism.offload",
-               optimizer ? "optimizer-cpu-offload" : "cpu-offloading-num-layers");
-  run.parallelism.offload = optimizer && activations ? workload::Offload::all
-                            : optimizer              ? workload::Offload::optimizer
-                            : activations            ? workload::Offload::activations
-                                                     : workload::Offload::none;
-  if (activations) {
-    run.parallelism.offload_layers = *layers;
-  }
-  if (const auto share = reader.number("optimizer-offload-fraction"); share && *share < 1) {
-    reader.not_modelled("optimizer-offload-fraction", "the whole optimizer is offloaded");
-  }
-}
-
-void write_offload(const LaunchRun& run, LaunchWriter& out) {
-  const workload::ParallelismSpec& p = run.parallelism;
-  if (workload::offloads_optimizer(p.offload)) {
-    out.flag("optimizer-cpu-offload");
-    out.bare("optimizer-offload-fraction", "1.0");
-  }
-  // Refused with a pipeline or recomputation (transformer_config.py).
-  if (workload::offloads_activations(p.offload) && p.pipeline == 1 &&
-      p.recompute == workload::Recompute::none) {
-    const int chunk = middle_layers(run) / std::max(1, p.virtual_stages);
-    out.whole("cpu-offloading-num-layers",
-              p.offload_layers.is_auto() ? std::max(1, chunk - 1) : *p.offload_layers.value);
-  }
-}
-
 void read_steps(LaunchReader& reader, LaunchRun& run) {
   reader.place("run.until.steps", "train-iters");
   if (const auto steps = reader.count("train-iters")) {
@@ -253,6 +140,7 @@ void write_megatron_saves(const LaunchRun& run, LaunchWriter& out) {
     out.whole("save-interval", run.saves->every);
     if (run.saves->asynchronous) {
       out.flag("async-save");
+      out.flag("use-persistent-ckpt-worker");  // without it saves are not asynchronous
     }
   }
 }
@@ -299,6 +187,20 @@ void write_window(const LaunchRun& run, LaunchWriter& out) {
     if (run.model.window_period > 1) {
       out.whole("window-attn-skip-freq", run.model.window_period);
     }
+  }
+}
+
+void read_prediction(LaunchReader& reader, LaunchRun& run) {
+  reader.place("model.multi_token_prediction", "mtp-num-layers");
+  if (const auto layers = reader.whole("mtp-num-layers", 0)) {
+    run.model.multi_token_prediction = *layers;
+  }
+}
+
+/// Asserted: positions are rotary or none.
+void write_prediction(const LaunchRun& run, LaunchWriter& out) {
+  if (run.model.multi_token_prediction > 0 && run.model.learned_positions == 0) {
+    out.whole("mtp-num-layers", run.model.multi_token_prediction);
   }
 }
 
@@ -373,19 +275,6 @@ void write_expert_overlap(const LaunchRun& run, LaunchWriter& out) {
   }
 }
 
-void read_rank_order(LaunchReader& reader, LaunchRun& run) {
-  reader.place("parallelism.rank_order", "use-tp-pp-dp-mapping");
-  if (reader.flag("use-tp-pp-dp-mapping").value_or(false)) {
-    run.parallelism.rank_order = workload::RankOrder::pipeline_first;
-  }
-}
-
-void write_rank_order(const LaunchRun& run, LaunchWriter& out) {
-  if (run.parallelism.rank_order == workload::RankOrder::pipeline_first) {
-    out.flag("use-tp-pp-dp-mapping");
-  }
-}
-
 std::vector<LaunchRow> megatron_rows() {  // NOLINT(readability-function-size): a table
   const MegatronSpelling spell;
   std::vector<LaunchRow> rows{
@@ -415,7 +304,8 @@ std::vector<LaunchRow> megatron_rows() {  // NOLINT(readability-function-size): 
       {{"moe-router-num-groups"}, {"model.moe.routing_groups"}, kRoutingGroups},
       {{"moe-router-group-topk"}, {"model.moe.group_limit"}, kGroupLimit, 0},
       {{"moe-pad-expert-input-to-capacity"}, {"model.moe.padded"}, FlagField{kPadded}},
-      {{"mtp-num-layers"}, {"model.multi_token_prediction"}, kPrediction, 0, kHasPrediction},
+      ruled({"mtp-num-layers"}, {"model.multi_token_prediction"}, read_prediction,
+            write_prediction),
       {{"seq-length", "encoder-seq-length"}, {"training.sequence_length"}, kSequenceLength},
       positions_row(spell),
       {{"tensor-model-parallel-size"}, {"parallelism.tensor"}, kTensor},
@@ -440,24 +330,12 @@ std::vector<LaunchRow> megatron_rows() {  // NOLINT(readability-function-size): 
       ruled({"save-interval", "async-save"},
             {"run.checkpoint.interval_steps", "run.checkpoint.mode"}, read_megatron_saves,
             write_megatron_saves),
-      ruled({"use-distributed-optimizer", "use-megatron-fsdp", "use-torch-fsdp2",
-             "data-parallel-sharding-strategy", "num-distributed-optimizer-instances",
-             "torch-fsdp2-no-reshard-after-forward"},
-            {"parallelism.sharding", "parallelism.shard_group_size", "parallelism.reshard"},
-            read_sharding, write_sharding),
-      ruled({"overlap-grad-reduce", "overlap-param-gather"},
-            {"training.framework.data_overlap", "training.framework.gather_overlap"},
-            read_data_overlap, write_data_overlap),
-      {{"tp-comm-overlap"},
-       {"training.framework.tensor_overlap"},
-       FlagField{kTensorOverlap},
-       1,
-       kHasTensorRanks},
+      megatron_sharding_row(),
+      megatron_data_overlap_row(),
+      tensor_overlap_row(spell, "tp-comm-overlap"),
       recompute_row(spell),
-      ruled({"optimizer-cpu-offload", "optimizer-offload-fraction", "cpu-offloading-num-layers"},
-            {"parallelism.offload", "parallelism.offload_layers"}, read_offload, write_offload),
-      ruled({"use-tp-pp-dp-mapping"}, {"parallelism.rank_order"}, read_rank_order,
-            write_rank_order),
+      megatron_offload_row(),
+      rank_order_row(spell),
       dispatcher_row(spell),
       {{"moe-permute-fusion"},
        {"training.framework.fused_permute"},
@@ -497,6 +375,7 @@ const LaunchTable& megatron_table() {
       "is 10000), --normalization of models whose norms are other than RMSNorm with gated MLPs and "
       "LayerNorm with plain ones, --save-interval where the scenario has no "
       "run.checkpoint.interval_steps",
+      megatron_remarks,
   };
   return table;
 }

@@ -265,8 +265,12 @@ void read_dispatcher(LaunchReader& reader, const MegatronSpelling& spell, Launch
 
 std::vector<int> chunks_of_layout(const LaunchRun& run) {
   const workload::ParallelismSpec& p = run.parallelism;
-  const bool uneven =
-      p.first_stage_layers % p.virtual_stages != 0 || p.last_stage_layers % p.virtual_stages != 0;
+  // Without ends of their own stages are asserted to divide the layers; a stage of an encoder of
+  // images has fewer.
+  const bool alike = p.first_stage_layers == 0 && p.last_stage_layers == 0;
+  const bool uneven = p.first_stage_layers % p.virtual_stages != 0 ||
+                      p.last_stage_layers % p.virtual_stages != 0 ||
+                      (alike && run.model.layers % p.pipeline != 0);
   return p.chunk_layers.empty() && uneven && !workload::layout_problem(run.model, p)
              ? workload::layers_of_chunks(run.model, p)
              : p.chunk_layers;

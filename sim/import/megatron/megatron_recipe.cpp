@@ -159,9 +159,15 @@ void write_optimizer(const LaunchRun& run, LaunchWriter& out) {
   if (state == OptimizerState::muon && run.training.muon) {
     out.text("muon-tp-mode", std::string(core::to_word(run.training.muon->tensor_mode)));
   }
-  if (state == OptimizerState::adam_bf16 || state == OptimizerState::adam_8bit) {
-    const char* format = state == OptimizerState::adam_bf16 ? "bf16" : "fp8";
+  if (!takes_precise_optimizer(run)) {
+    return;
+  }
+  const bool narrow = state == OptimizerState::adam_bf16 || state == OptimizerState::adam_8bit;
+  if (narrow || workload::offloads_optimizer(run.parallelism.offload)) {
     out.flag("use-precision-aware-optimizer");
+  }
+  if (narrow) {
+    const char* format = state == OptimizerState::adam_bf16 ? "bf16" : "fp8";
     out.text("exp-avg-dtype", format);
     out.text("exp-avg-sq-dtype", format);
   }

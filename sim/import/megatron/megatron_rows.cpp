@@ -301,7 +301,7 @@ void write_positions(const LaunchRun& run, const MegatronSpelling& spell, Launch
                                              : spell.bare_flags ? "none"
                                                                 : "alibi");
   out.whole(spell("max-position-embeddings"),
-            learned ? model.learned_positions : run.training.sequence_length);
+            std::max(model.learned_positions, run.training.sequence_length));  // asserted
 }
 
 }  // namespace

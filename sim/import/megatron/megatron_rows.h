@@ -51,6 +51,24 @@ LaunchRow latent_row(const MegatronSpelling& spell);
 /// One fewer layer on the first and last stage, or as many as are named.
 LaunchRow uneven_stages_row(const MegatronSpelling& spell);
 
+/// Overlap of tensor communication, which is asserted to have sequence parallelism.
+LaunchRow tensor_overlap_row(const MegatronSpelling& spell, std::string key);
+/// Pipeline ranks before data ranks.
+LaunchRow rank_order_row(const MegatronSpelling& spell);
+
+/// What Megatron-LM shards of a run: it refuses some sharding of some optimizers and layouts.
+enum class MegatronSharding { none, optimizer, megatron_fsdp, torch_fsdp };
+MegatronSharding megatron_sharding(const LaunchRun& run);
+/// Whether the optimizer may have state in other formats, or on the host.
+bool takes_precise_optimizer(const LaunchRun& run);
+/// Sharding, and the variable of the environment that is asserted about it.
+LaunchRow megatron_sharding_row();
+LaunchRow megatron_data_overlap_row();
+LaunchRow megatron_offload_row();
+/// Which releases of megatron-core take the settings, where not all do.
+std::vector<std::string> megatron_remarks(const LaunchRun& run,
+                                          const std::vector<LaunchLine>& lines);
+
 /// Layers of single halves by letter, and the Mamba-2 mixer among them.
 LaunchRow hybrid_row();
 /// The letters of a run's layers, with "|" where it says how stages are cut; empty where they are
@@ -63,8 +81,8 @@ LaunchRow attention_variant_row(const MegatronSpelling& spell);
 /// The gate of attention's output.
 LaunchRow attention_gate_row(const MegatronSpelling& spell);
 
-/// Layers of each chunk where Megatron-LM wants them listed: those of the run, or of end stages
-/// whose layers do not divide over their chunks; else empty.
+/// Layers of each chunk where Megatron-LM wants them listed: those of the run, or of stages whose
+/// layers do not divide; else empty.
 std::vector<int> chunks_of_layout(const LaunchRun& run);
 
 /// A row of two functions.
