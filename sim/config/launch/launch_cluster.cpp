@@ -16,7 +16,7 @@ std::string nodes_and_ranks(std::int64_t first, std::int64_t count, int gpus) {
   return fmt::format("node{} (rank{})", range(first, count), range(first * gpus, count * gpus));
 }
 
-std::string kinds_of_nodes(const training::ClusterSpec& cluster) {
+std::string kinds_of_nodes(const training::ClusterSpec& cluster, workload::RankOrder order) {
   std::vector<std::string> kinds;
   for (int kind = 0; kind < training::node_kinds(cluster); ++kind) {
     const training::NodeSpec& node = training::node_of_kind(cluster, kind);
@@ -26,8 +26,9 @@ std::string kinds_of_nodes(const training::ClusterSpec& cluster) {
                                 node.name, node.gpu.name));
   }
   return fmt::format(
-      "cluster.other_nodes: the layers of the stages are right only with {}: order the hosts so",
-      fmt::join(kinds, ", "));
+      "cluster.other_nodes: the layers of the stages are right only with {}, the ranks in the "
+      "order {}: order the hosts so",
+      fmt::join(kinds, ", "), core::to_word(order));
 }
 
 std::string sites(const training::CheckedScenario& checked) {
@@ -54,7 +55,7 @@ std::vector<std::string> cluster_losses(const training::CheckedScenario& checked
   const training::ClusterSpec& cluster = checked.scenario().cluster;
   std::vector<std::string> out;
   if (training::unequal(cluster)) {
-    out.push_back(kinds_of_nodes(cluster));
+    out.push_back(kinds_of_nodes(cluster, checked.scenario().parallelism.rank_order));
   }
   if (cluster.sites) {
     out.push_back(sites(checked));
