@@ -1475,9 +1475,9 @@ class PlannedMachine(Record):
         """of these, from the order to the first step, median; null without `run.bring_up` [d]"""
     @property
     def latest_delivery_days(self) -> float | None:
-        """`run.bring_up.delivery` at which its model is ready when that of the first machine
-        is; of the first: when the soonest other's is; null where no machine of the search has a
-        bring-up, and where no delivery is soon enough [d]"""
+        """`run.bring_up.delivery` at which its model is ready when that of the best plan's
+        machine is; of that one: when the soonest other's is; null where no machine of the
+        search has a bring-up, and where no delivery is soon enough [d]"""
     @property
     def usd(self) -> float | None:
         """cost of that run, median [USD]"""
@@ -1486,9 +1486,9 @@ class PlannedMachine(Record):
         """of that plan's cluster with every GPU at its limit, hosts and switches, times PUE [W]"""
     @property
     def break_even_usd_per_gpu_hour(self) -> float | None:
-        """price of one of its GPU-hours at which its run costs as much as the first machine's;
-        of the first: as much as the cheapest other's; null without prices, and where no price
-        does it [USD]"""
+        """price of one of its GPU-hours at which its run costs as much as that of the best
+        plan's machine, medians; of that one: as much as the cheapest other's; null without
+        prices, and where no price does it [USD]"""
     @property
     def outcome(self) -> str:
         """why it won, or lost"""

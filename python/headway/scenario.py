@@ -1901,6 +1901,11 @@ class FrameworkSpec:
     schedules
         Pipeline schedules that the software has: what 'headway plan' tries where
         'search.schedule' lists none; empty: all. Every schedule can be simulated. (optional)
+    shardings
+        What its data-parallel ranks can shard: what 'headway plan' tries where
+        'search.sharding' lists none; empty: all. (optional)
+    context_kinds
+        Its kinds of context parallelism, likewise for 'search.context_kind'. (optional)
     recomputes
         The recomputation that the software has. All of it can be simulated. (optional)
     launch_file
@@ -1969,6 +1974,8 @@ class FrameworkSpec:
     step_overhead: str = NOT_GIVEN
     message_overhead: str = NOT_GIVEN
     schedules: Sequence[Literal["gpipe", "1f1b", "interleaved", "zb-h1", "zb-h2", "zb-v", "dualpipe", "dualpipe-v"]] = NOT_GIVEN
+    shardings: Sequence[Literal["zero0", "zero1", "zero2", "zero3", "hsdp"]] = NOT_GIVEN
+    context_kinds: Sequence[Literal["ring", "all-gather", "all-to-all"]] = NOT_GIVEN
     recomputes: RecomputeAbilitySpec = NOT_GIVEN
     launch_file: Literal[
         "none",
@@ -3294,7 +3301,7 @@ class SearchSpec:
     context
         Context-parallel degrees; empty: while 1,024 tokens a rank are left. (optional)
     context_kind
-        Kinds of context parallelism; empty: all. (optional)
+        Kinds of context parallelism; empty: those of the framework. (optional)
     expert
         Expert-parallel degrees; empty: divisors of the experts. (optional)
     expert_tensor
@@ -3302,7 +3309,7 @@ class SearchSpec:
     micro_batch
         Sequences of a micro-batch; empty: 1, 2, 4, 8. (optional)
     sharding
-        What data-parallel ranks shard; empty: all kinds. (optional)
+        What data-parallel ranks shard; empty: what the framework can. (optional)
     shard_group_size
         Ranks that hold one copy with hsdp; empty: an NVLink domain, and doublings. (optional)
     recompute
@@ -3327,7 +3334,8 @@ class SearchSpec:
         Candidate machines one by one, as "cluster.node=dgx-b200;
         run.prices=b200-on-demand-2026-06". (optional)
     spares
-        auto: of each plan as many spare nodes as the run is found to need. (optional)
+        auto: of each plan as many spare nodes as its run is found to need, or fewer where the
+        objective, one of the run, is the better for it. (optional)
     use, source
         As described at the top of this module.
     """
@@ -3688,7 +3696,8 @@ class SweepSpec:
     best
         Path of the figure by which points are ranked. (default step.time_s)
     best_is
-        Which end of it is best. (default lowest)
+        Which end of it is best; not written: the highest of throughput, utilization and shares
+        of useful time, the lowest of all else. (optional)
     use, source
         As described at the top of this module.
     """
@@ -3699,7 +3708,7 @@ class SweepSpec:
     sample: SweepSampleSpec | None = None
     figures: Sequence[str] = NOT_GIVEN
     best: str = NOT_GIVEN
-    best_is: Literal["lowest", "highest"] = NOT_GIVEN
+    best_is: Literal["lowest", "highest"] | None = None
     use: str | None = None
     source: str | None = None
 

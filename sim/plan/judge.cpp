@@ -54,10 +54,12 @@ bool dominates(const std::vector<double>& a, const std::vector<double>& b) {
   return better;
 }
 
-/// Whether fewer spares than the run needs may serve it: a step knows of none, and a machine without
-/// any always draws the least power.
-bool spares_are_weighed(Objective objective) {
-  return objective != Objective::step && objective != Objective::power;
+/// Whether fewer spares than the run needs may serve the objective: a step knows of none.
+bool spares_are_weighed(Objective objective) { return objective != Objective::step; }
+
+/// Fewer spares make no run shorter.
+bool late(const Plan& plan, const Limits& limits) {
+  return limits.deadline && days(plan) * 1_days > *limits.deadline;
 }
 
 }  // namespace
@@ -139,19 +141,26 @@ void add_campaign(const training::Scenario& setting,
     return with;
   };
   plan = with_spares(static_cast<int>(advised.value_or(0)), piece());  // nothing fails: none
-  // One by one, as long as each is better: every spare costs as much, and the fewer there are the
-  // more the next is missed.
-  while (plan.spares > 0 && spares_are_weighed(options.objective)) {
+  const Plan as_needed = plan;
+  // One by one, as long as each is better, or a limit is missed that fewer may keep: every spare
+  // costs as much, and the fewer there are the more the next is missed.
+  bool missed = missed_limit(plan, options.limits).has_value();
+  while (plan.spares > 0 &&
+         (missed ? !late(plan, options.limits) : spares_are_weighed(options.objective))) {
     try {
       Plan fewer = with_spares(plan.spares - 1, {});
-      const bool keeps = missed_limit(plan, options.limits) || !missed_limit(fewer, options.limits);
-      if (!keeps || value(fewer, options.objective) >= value(plan, options.objective)) {
+      const bool misses = missed_limit(fewer, options.limits).has_value();
+      if (!missed && (misses || !comes_first(fewer, plan, options.objective))) {
         return;
       }
       plan = std::move(fewer);
+      missed = misses;
     } catch (const core::Infeasible&) {  // with fewer the run would not end
-      return;
+      break;
     }
+  }
+  if (missed) {  // as it is with as many as it needs
+    plan = as_needed;
   }
 }
 

@@ -32,8 +32,8 @@ void add_campaign(const training::Scenario& setting,
                   int threads,
                   Plan& plan,
                   const std::function<core::Count()>& count = {});
-/// With `search.spares` one run says how many spares it needs, and the next has them. Those that try
-/// fewer are not counted here, since nobody knows how many they will be.
+/// With `search.spares` one run says how many spares it needs, and the next has them. Those that
+/// try fewer are not counted here, since nobody knows how many they will be.
 std::size_t runs_of_a_plan(const training::Scenario& setting);
 
 /// All layouts of one setting that were simulated, fastest first, within limits of the run.

@@ -436,9 +436,8 @@ std::vector<int> Space::group_sizes(const ParallelismSpec& p, int data) const {
 std::vector<StateChoice> Space::states(const ParallelismSpec& p, int data) const {
   const auto& s = scenario_;
   const auto& own = s.parallelism;
-  auto shardings =
-      choose(SearchAxis::sharding, s.search.sharding, own.sharding,
-             had(s.training.framework.shardings));
+  auto shardings = choose(SearchAxis::sharding, s.search.sharding, own.sharding,
+                          had(s.training.framework.shardings));
   const bool alone = std::int64_t{p.context} * data == 1;
   if (alone && s.search.sharding.empty() && varies(SearchAxis::sharding)) {
     shardings = {Sharding::zero0};  // there is nobody to share with

@@ -205,9 +205,16 @@ std::vector<SweepChanges> zipped(const std::vector<SweepAxisSpec>& axes) {
 
 std::vector<SweepChanges> explicit_rows(const std::vector<std::string>& rows) {
   std::vector<SweepChanges> changes;
-  std::transform(rows.begin(), rows.end(), std::back_inserter(changes),
-                 [](const std::string& row) { return row_changes(row); });
+  std::transform(rows.begin(), rows.end(), std::back_inserter(changes), [](const std::string& row) {
+    return row.empty() ? SweepChanges{} : row_changes(row);
+  });
   return changes;
+}
+
+/// The field that a key changes: an entry of the catalogue is named by it or by its `use`.
+std::string_view field_of(std::string_view key) {
+  constexpr std::string_view kUse = ".use";
+  return key.ends_with(kUse) ? key.substr(0, key.size() - kUse.size()) : key;
 }
 
 /// A row without its changes of a field.
@@ -216,7 +223,7 @@ std::string row_without(std::string_view row, std::string_view key) {
   for (bool more = true; more;) {
     const auto end = row.find(';');
     const auto part = without_spaces(row.substr(0, end));
-    if (without_spaces(part.substr(0, part.find('='))) != key) {
+    if (field_of(without_spaces(part.substr(0, part.find('=')))) != field_of(key)) {
       kept += fmt::format("{}{}", kept.empty() ? "" : "; ", part);
     }
     more = end != std::string_view::npos;
@@ -238,17 +245,18 @@ std::set<std::string> keys_of(const std::vector<SweepChanges>& dimension) {
 }  // namespace
 
 training::SweepSpec without(training::SweepSpec spec, const std::string& key) {
-  const auto same = [&](const SweepAxisSpec& axis) { return axis.key == key; };
+  const auto same = [&](const SweepAxisSpec& axis) { return field_of(axis.key) == field_of(key); };
   std::erase_if(spec.grid, same);
   std::erase_if(spec.zip, same);
   std::vector<std::string> rows;
   for (const std::string& row : spec.rows) {
     const std::string kept = row_without(row, key);
-    if (!kept.empty() && std::find(rows.begin(), rows.end(), kept) == rows.end()) {
+    if (std::find(rows.begin(), rows.end(), kept) == rows.end()) {
       rows.push_back(kept);
     }
   }
-  spec.rows = std::move(rows);
+  // A row of nothing else is the scenario as it is, beside those that change more.
+  spec.rows = rows == std::vector<std::string>{""} ? std::vector<std::string>{} : std::move(rows);
   if (spec.sample && std::erase_if(spec.sample->axes, same) > 0 && spec.sample->axes.empty()) {
     spec.sample.reset();
   }
@@ -286,9 +294,12 @@ SweepPoints::SweepPoints(const training::SweepSpec& spec, const core::SourceMark
     try {
       auto dimension = make();
       for (const std::string& key : keys_of(dimension)) {
-        if (std::find(keys_.begin(), keys_.end(), key) != keys_.end()) {
-          throw core::Error(fmt::format("two axes change '{}'; let one of them do it",
-                                        core::shortened(key)));
+        const auto same = [&](const std::string& other) {
+          return field_of(other) == field_of(key);
+        };
+        if (std::any_of(keys_.begin(), keys_.end(), same)) {
+          throw core::Error(
+              fmt::format("two axes change '{}'; let one of them do it", core::shortened(key)));
         }
         keys_.push_back(key);
       }

@@ -10,7 +10,7 @@
 #include "sim/core/ranges.h"
 #include "sim/gpu/spec.h"
 #include "sim/network/spec.h"
-#include "sim/workload/framework_spec.h"
+#include "sim/workload/framework/framework_spec.h"
 
 namespace headway::training {
 

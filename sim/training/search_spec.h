@@ -98,7 +98,8 @@ struct SearchSpec {
     v.optional("context", context,
                "Context-parallel degrees; empty: while 1,024 tokens a rank are left.",
                core::from_one_to_16m);
-    v.optional("context_kind", context_kind, "Kinds of context parallelism; empty: those of the framework.");
+    v.optional("context_kind", context_kind,
+               "Kinds of context parallelism; empty: those of the framework.");
     v.optional("expert", expert, "Expert-parallel degrees; empty: divisors of the experts.",
                core::from_one_to_16m);
     v.optional("expert_tensor", expert_tensor,
@@ -106,7 +107,8 @@ struct SearchSpec {
                core::from_one_to_16m);
     v.optional("micro_batch", micro_batch, "Sequences of a micro-batch; empty: 1, 2, 4, 8.",
                core::from_one_to_16m);
-    v.optional("sharding", sharding, "What data-parallel ranks shard; empty: what the framework can.");
+    v.optional("sharding", sharding,
+               "What data-parallel ranks shard; empty: what the framework can.");
     v.optional("shard_group_size", shard_group_size,
                "Ranks that hold one copy with hsdp; empty: an NVLink domain, and doublings.",
                core::from_one_to_16m);
@@ -126,9 +128,10 @@ struct SearchSpec {
     v.optional("machines", machines,
                "Candidate machines one by one, as \"cluster.node=dgx-b200; "
                "run.prices=b200-on-demand-2026-06\".");
-    v.optional("spares", spares,
-               "auto: of each plan as many spare nodes as its run is found to need, or fewer where the "
-               "objective is the better for it.");
+    v.optional(
+        "spares", spares,
+        "auto: of each plan as many spare nodes as its run is found to need, or fewer where the "
+        "objective, one of the run, is the better for it.");
   }
   bool operator==(const SearchSpec&) const = default;
 };

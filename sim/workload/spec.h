@@ -13,7 +13,7 @@
 #include "sim/core/units.h"
 #include "sim/workload/distillation_spec.h"
 #include "sim/workload/formats/nvfp4_spec.h"
-#include "sim/workload/framework_spec.h"
+#include "sim/workload/framework/framework_spec.h"
 #include "sim/workload/model_spec.h"
 #include "sim/workload/muon/muon_spec.h"
 #include "sim/workload/preconditioner/preconditioner_spec.h"

@@ -155,8 +155,8 @@ TEST_F(PlanMachines, WeighsSpotAgainstItsInterruptions) {
                             "effect: preemption, notice: 2 min, mtbf: 4 d}]; run.recovery.repair=1 "
                             "h'");
   EXPECT_GT(dear["machines"][0]["usd"], 0);
-  EXPECT_NEAR(dear["machines"][1]["usd"].get<double>() / dear["machines"][0]["usd"].get<double>(), 1,
-              1e-3);
+  EXPECT_NEAR(dear["machines"][1]["usd"].get<double>() / dear["machines"][0]["usd"].get<double>(),
+              1, 1e-3);
 }
 
 // By step as many spares as the run's advice has, and the saved plan is that run.
@@ -185,9 +185,9 @@ TEST_F(PlanMachines, SparesServeTheObjective) {
   const int needed = planned(words)["plans"][0]["spares"];
   const json plan = planned(words + " --objective dollars --save plans")["plans"][0];
   const auto usd = [&](int spares) {
-    const auto again = json::parse(run("run plans/plan-1.yaml --format json --set cluster.spares=" +
-                                       std::to_string(spares))
-                                       .out);
+    const auto again = json::parse(
+        run("run plans/plan-1.yaml --format json --set cluster.spares=" + std::to_string(spares))
+            .out);
     return again["cost"]["total_usd"]["p50"].get<double>();
   };
   ASSERT_GT(needed, 1);
@@ -197,9 +197,12 @@ TEST_F(PlanMachines, SparesServeTheObjective) {
   }
   EXPECT_EQ(plan["spares"], best);
   EXPECT_LT(best, needed);
-  const std::string days = std::to_string(1.0001 * planned(words)["plans"][0]["campaign"]
-                                                                 ["wall_days"]["p50"]
-                                                                     .get<double>());
+  const std::string days = std::to_string(
+      1.0001 * planned(words)["plans"][0]["campaign"]["wall_days"]["p50"].get<double>());
+  // A budget that the spares it needs exceed is kept by fewer, whatever the objective.
+  const json cheap =
+      planned(words + " --limit 'budget=" + std::to_string(1.0001 * usd(best)) + " USD'");
+  EXPECT_EQ(cheap["plans"][0]["spares"], best);
   const json soon = planned(words + " --objective dollars --limit 'deadline=" + days + " d'");
   EXPECT_GE(soon["plans"][0]["spares"], best) << "as many as the deadline needs";
 }
@@ -210,12 +213,12 @@ TEST_F(PlanMachines, RunsOfSeveralBatchesAreAsManyTokensLong) {
   for (const std::string several :
        {"--set 'search.global_batch=[32, 64]'", "--set 'search.sequence_length=[2048, 4096]'",
         "--over training.global_batch=32,64"}) {
-    const json all = planned("s.yaml --objective dollars --top 50 --save plans " + several);
+    const json all = planned("s.yaml --objective dollars --top 50 --force --save plans " + several);
     std::set<std::pair<int, int>> sizes;
     for (const json& plan : all["plans"]) {
-      EXPECT_NEAR(plan["campaign"]["tokens"].get<double>() /
-                      own["campaign"]["tokens"].get<double>(),
-                  1, 1e-3)
+      EXPECT_NEAR(
+          plan["campaign"]["tokens"].get<double>() / own["campaign"]["tokens"].get<double>(), 1,
+          1e-3)
           << several;
       sizes.emplace(plan["global_batch"].get<int>(), plan["sequence_length"].get<int>());
     }
@@ -229,10 +232,9 @@ TEST_F(PlanMachines, RunsOfSeveralBatchesAreAsManyTokensLong) {
 
 // What the command line lists stands in place of what the file lists, in whatever words.
 TEST_F(PlanMachines, TheCommandLinesMachinesStandInPlaceOfTheFiles) {
-  write_small("nested.yaml",
-              std::string(kMachinesRun) +
-                  "search: {vary: [tensor], cluster: {node: [dgx-h100, dgx-a100]}, "
-                  "cluster.node.gpu.power: [500 W, 700 W]}\n");
+  write_small("nested.yaml", std::string(kMachinesRun) +
+                                 "search: {vary: [tensor], cluster: {node: [dgx-h100, dgx-a100]}, "
+                                 "cluster.node.gpu.power: [500 W, 700 W]}\n");
   EXPECT_EQ(planned("nested.yaml")["machines"].size(), 4U);
   const json power = planned("nested.yaml --over 'cluster.node.gpu.power=400 W,600 W'");
   ASSERT_EQ(power["machines"].size(), 2U);
@@ -282,6 +284,11 @@ TEST_F(PlanMachines, FindsSlipsBeforeAnythingIsSearched) {
        "candidate machines differ in parallelism.tensor, which the search of each varies too; hold "
        "it (--hold tensor), or list its values as search.tensor"},
       {"s.yaml --limit gpus=63.5", "gpus=63.5"},
+      {"s.yaml --over parallelism.recompute=none,full --vary recompute",
+       "hold it (--hold recompute)"},
+      {"s.yaml --set search.nodes=[1,2] --over cluster.nodes=1,2",
+       "cluster.nodes, which the search of each varies too; keep search.nodes or the machines"},
+      {"s.yaml --over 'cluster.node.gpu.power=700 W,0.7 kW'", "machines 1 and 2 are the same"},
       {"s.yaml --over cluster.node=dgx-h100,dgx-h200 --nodes 2,2",
        "--nodes names 2 more than once"},
       {"several.yaml --set run.prices=null --set 'search.machines=[cluster.node=dgx-h100]' "

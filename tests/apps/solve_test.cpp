@@ -83,8 +83,8 @@ TEST_F(SolveVerb, HalvesAQuantityToThePrecision) {
   }
 }
 
-// Where any number will do, a rule is broken from some value on, and that is an edge like any other:
-// with less power the building does not feed its hosts.
+// Where any number will do, a rule is broken from some value on, and that is an edge like any
+// other: with less power the building does not feed its hosts.
 TEST_F(SolveVerb, ARuleThatIsBrokenIsAnEdge) {
   const json found = solved(
       "cluster.power.facility --set cluster.power.facility='1 MW' --for 'step.time_s <= 1000'");
@@ -94,6 +94,11 @@ TEST_F(SolveVerb, ARuleThatIsBrokenIsAnEdge) {
   EXPECT_LT(std::stod(beside), std::stod(answer));
   EXPECT_NEAR(std::stod(beside) / std::stod(answer), 1, 0.02);
   EXPECT_EQ(run("run s.yaml --set cluster.power.facility='" + answer + "'").code, 0);
+  const json none = solved("cluster.power.facility --for 'step.time_s <= 1000' --within '1 W:2 W'");
+  EXPECT_THAT(none["sentences"].dump(), HasSubstr("1 W does not work: "));
+  // What the field itself cannot be is no edge.
+  const json share = solved("cluster.fabric.efficiency --for 'step.time_s <= 1000'");
+  EXPECT_EQ(share["edge"], "any");
   EXPECT_NE(run("run s.yaml --set cluster.power.facility='" + beside + "'").code, 0);
 }
 

@@ -164,22 +164,39 @@ TEST_F(SweepVerb, ListsPointsWithoutSimulatingThem) {
 // An axis of the command line stands in place of the file's, of whatever kind that is.
 TEST_F(SweepVerb, TheCommandLinesAxesStandInPlaceOfTheFiles) {
   const std::pair<const char*, int> blocks[] = {
-      {"sweep: {zip: [{key: cluster.nodes, values: [1, 2, 4]}, {key: training.global_batch, values: "
+      {"sweep: {zip: [{key: cluster.nodes, values: [1, 2, 4]}, {key: training.global_batch, "
+       "values: "
        "[64, 128, 256]}]}\n",
        6},
       {"sweep: {rows: ['cluster.nodes=1; parallelism.tensor=2', 'parallelism.tensor=4; "
        "cluster.nodes=2', 'cluster.nodes=4; parallelism.tensor=2']}\n",
        4},
+      // A row that changed nothing else is the scenario as it is.
+      {"sweep: {rows: ['cluster.nodes=1; parallelism.tensor=2', cluster.nodes=2]}\n", 4},
       {"sweep: {sample: {points: 5, axes: [{key: cluster.nodes, values: [1, 2]}]}}\n", 2}};
   for (const auto& [block, points] : blocks) {
     write_small("other.yaml", block);
-    const json result =
-        json::parse(run("sweep other.yaml --dry-run --sweep cluster.nodes=8:16:8 --format json").out);
+    const json result = json::parse(
+        run("sweep other.yaml --dry-run --sweep cluster.nodes=8:16:8 --format json").out);
     EXPECT_EQ(result["points"], points) << block;
     for (const json& row : result["rows"]) {
       EXPECT_THAT(row["changes"]["cluster.nodes"], testing::AnyOf("8", "16")) << block;
     }
   }
+}
+
+// An entry of the catalogue is named by its field or by `use`: either stands in place of the other.
+TEST_F(SweepVerb, AnEntryIsOneFieldHoweverItIsNamed) {
+  write_small("entries.yaml", "sweep: {rows: [cluster.node=dgx-a100]}\n");
+  const json result = json::parse(
+      run("sweep entries.yaml --dry-run --sweep cluster.node.use=dgx-b200 --format json").out);
+  EXPECT_EQ(result["rows"].size(), 1U);
+  EXPECT_EQ(result["rows"][0]["changes"].size(), 1U);
+  const Outcome twice =
+      run("sweep s.yaml --sweep cluster.node=dgx-a100 --sweep cluster.node.use=dgx-b200 --dry-run "
+          "--format json");
+  EXPECT_EQ(json::parse(twice.out)["rows"][0]["changes"].count("cluster.node"), 0U)
+      << "the last of them counts";
 }
 
 // Which end is best follows from the figure, unless it is said.
@@ -195,6 +212,13 @@ TEST_F(SweepVerb, TheBestOfAShareIsTheHighest) {
   EXPECT_EQ(json::parse(run("sweep s.yaml --best step.time_s --format json").out)["best_is"],
             "lowest")
       << "the file says it of its own figure";
+  EXPECT_EQ(json::parse(run("sweep plain.yaml --set sweep.best_is=lowest --best step.hfu --format "
+                            "json")
+                            .out)["best_is"],
+            "lowest")
+      << "the command line says it of any";
+  EXPECT_EQ(json::parse(run("sweep s.yaml --best step.tokens_per_s --format json").out)["best_is"],
+            "highest");
 }
 
 TEST_F(SweepVerb, ADryRunListsEveryPointAndDoesNothingElse) {

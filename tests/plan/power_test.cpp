@@ -90,16 +90,24 @@ TEST(SearchWithPower, LimitsAreThoseOfTheSparesThatAreChosen) {
   ASSERT_LT(without, first.power);
   options.limits.power = (without + first.power) / 2;
   const PlanResult fed = search(s, options);
+  ASSERT_FALSE(fed.plans.empty()) << "fewer spares than it needs keep the limit";
   for (const Plan& plan : fed.plans) {
     EXPECT_LE(plan.power, *options.limits.power);
   }
-  EXPECT_GT(count_of(fed, "power"), 0);
+  EXPECT_LT(fed.plans.front().spares, first.spares);
   options.limits = {};
   options.limits.racks = (s.cluster.nodes + 1) / 2;
   const PlanResult housed = search(s, options);
+  ASSERT_FALSE(housed.plans.empty());
   EXPECT_TRUE(std::all_of(housed.plans.begin(), housed.plans.end(),
                           [](const Plan& plan) { return plan.spares == 0; }));
-  EXPECT_GT(count_of(housed, "racks"), 0);
+  // A deadline that the run misses with all that it needs is not met with fewer.
+  options.limits = {};
+  options.limits.deadline = core::Seconds(0.99 * 86'400 * first.campaign->result.days().p50);
+  const PlanResult late = search(s, options);
+  EXPECT_TRUE(std::none_of(late.plans.begin(), late.plans.end(),
+                           [&](const Plan& plan) { return plan.layout == first.layout; }));
+  EXPECT_GT(count_of(late, "deadline"), 0);
 }
 
 TEST(SearchWithPower, WhatIsRefusedToOneSizeLeavesTheOthers) {

@@ -168,6 +168,35 @@ TEST(Space, TriesTheSchedulesOfTheFramework) {
   EXPECT_EQ(schedules_of(), (std::set{ScheduleKind::one_f_one_b, ScheduleKind::dual_pipe}));
 }
 
+// Likewise what it shards and how it divides sequences.
+TEST(Space, TriesWhatTheFrameworkCanShard) {
+  using workload::ContextKind, workload::Sharding;
+  auto s = sample_scenario();
+  s.search.vary = {SearchAxis::sharding, SearchAxis::shard_group_size, SearchAxis::context,
+                   SearchAxis::context_kind};
+  const auto kinds = [&] {
+    std::pair<std::set<Sharding>, std::set<ContextKind>> found;
+    const Space space(s);
+    for_each_layout(space, [&](const Shape&, const ParallelismSpec& p) {
+      found.first.insert(p.sharding);
+      if (p.context > 1) {
+        found.second.insert(p.context_kind);
+      }
+    });
+    return found;
+  };
+  EXPECT_EQ(kinds().first.size(), 5U);
+  EXPECT_EQ(kinds().second.size(), 3U);
+  s.training.framework.shardings = {Sharding::zero1, Sharding::zero3};
+  s.training.framework.context_kinds = {ContextKind::all_to_all};
+  EXPECT_EQ(kinds().first, (std::set{Sharding::zero1, Sharding::zero3}));
+  EXPECT_EQ(kinds().second, (std::set{ContextKind::all_to_all}));
+  s.search.sharding = {Sharding::zero2};
+  s.search.context_kind = {ContextKind::ring};
+  EXPECT_EQ(kinds().first, (std::set{Sharding::zero2}));
+  EXPECT_EQ(kinds().second, (std::set{ContextKind::ring}));
+}
+
 TEST(Space, TriesTheRecomputeOfTheFramework) {
   using workload::Recompute, workload::RecomputeLayers, workload::RecomputePart;
   auto s = sample_scenario();

@@ -47,6 +47,8 @@ const std::map<std::string, std::string>& exceptions() {
       {"training.distillation.teacher.vision", "refused: a teacher sees no images"},
       {"sweep", "what headway sweep varies; every point is a scenario without it"},
       {"training.framework.schedules", "what `headway plan` tries; a run has one of its own"},
+      {"training.framework.shardings", "what `headway plan` tries; a run has one of its own"},
+      {"training.framework.context_kinds", "what `headway plan` tries; a run has one of its own"},
       {"training.framework.launch_file",
        "the file that `headway plan --save` writes beside a plan"},
       {"training.framework.recomputes",

@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "sim/config/suggestions/suggest.h"
 #include "sim/config/writer.h"
 #include "sim/core/error.h"
 #include "sim/plan/sweep_points.h"
@@ -97,19 +96,6 @@ std::string searched_fields(const std::string& list) {
   return out;
 }
 
-/// What --vary does not name is held, whatever values the file lists for it; --set may list others.
-void drop_other_lists(const std::string& vary, std::vector<std::string>& set) {
-  std::vector<std::string> dropped;
-  for (const auto& axis : enum_words(training::SearchAxis{})) {
-    const std::string key = fmt::format("search.{}", axis.word);
-    const bool named = ("," + vary + ",").find(fmt::format(",{},", axis.word)) != std::string::npos;
-    if (!named && !config::find_keys(key).empty()) {
-      dropped.push_back(key + "=[]");
-    }
-  }
-  set.insert(set.begin(), dropped.begin(), dropped.end());
-}
-
 /// As --set of `search`.
 void set_searched(const SearchWords& words, std::vector<std::string>& set) {
   if (!words.over.empty()) {
@@ -125,9 +111,6 @@ void set_searched(const SearchWords& words, std::vector<std::string>& set) {
     if (!list->empty()) {
       set.push_back(fmt::format("search.{}=[{}]", key, searched_fields(*list)));
     }
-  }
-  if (!words.vary.empty()) {
-    drop_other_lists(searched_fields(words.vary), set);
   }
 }
 
@@ -163,7 +146,8 @@ void add_goal_options(CLI::App& app, plan::PlanOptions& how, SearchWords& words)
       ->option_text("KEY=VALUE,VALUE")
       ->allow_extra_args(false)
       ->check(utf8_text());
-  app.add_option("--machine", words.machines, "A machine to look at, as 'KEY=VALUE; KEY=VALUE', in place of those of "
+  app.add_option("--machine", words.machines,
+                 "A machine to look at, as 'KEY=VALUE; KEY=VALUE', in place of those of "
                  "search.machines; each option is one more")
       ->option_text("CHANGES")
       ->allow_extra_args(false)

@@ -104,7 +104,8 @@ void add_sweep_options(CLI::App& app, SweepOptions& options) {
   app.add_option("--best", options.best, "Figure by which points are ranked")
       ->option_text("PATH [step.time_s]")
       ->check(utf8_text());
-  app.add_option("--best-is", options.best_is, "Which end of it is best; [the highest of throughput, utilization and shares of "
+  app.add_option("--best-is", options.best_is,
+                 "Which end of it is best; [the highest of throughput, utilization and shares of "
                  "useful time, else the lowest]")
       ->check(CLI::IsMember(std::vector<std::string>{"lowest", "highest"}))
       ->option_text("lowest|highest");
@@ -152,11 +153,12 @@ int run_sweep(int argc, char** argv) {
     return *code;
   }
   check_out(common, {common.report});
-  for (const char* option : {"--keep", "--shards", "--emit", "--engine"}) {
+  for (const char* option : {"--keep", "--shards", "--emit", "--engine", "--scheduler"}) {
     if (options.list && app.get_option(option)->count() > 0) {
-      throw core::Error(fmt::format("--dry-run lists the points and does nothing else; leave it or "
-                                    "{} out",
-                                    option));
+      throw core::Error(
+          fmt::format("--dry-run lists the points and does nothing else; leave it or "
+                      "{} out",
+                      option));
     }
   }
   const study::Sweep sweep = read_sweep(options, common);

@@ -4,11 +4,13 @@
 #include <array>
 #include <fmt/format.h>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include "sim/config/suggestions/suggest.h"
+#include "sim/training/search_spec.h"
 
 namespace headway::config {
 
@@ -86,6 +88,32 @@ Node axis_of(Entry& entry) {
     axis.entries.push_back({"values", entry.place, list_of(std::move(entry.value))});
   }
   return axis;
+}
+
+/// The words of a list that an argument of the command line gives; nothing if none does.
+std::optional<std::set<std::string>> words_of_argument(const Node& block, std::string_view key) {
+  const auto found = std::find_if(block.entries.begin(), block.entries.end(),
+                                  [&](const Entry& entry) { return entry.key == key; });
+  if (found == block.entries.end() || found->value.place.line != 0) {
+    return std::nullopt;
+  }
+  std::set<std::string> words;
+  for (const Node& item : found->value.items) {
+    words.insert(item.text);
+  }
+  return words;
+}
+
+/// What an argument holds, or does not name where it says what is varied, is held whatever values
+/// the file lists for it.
+void drop_lists_of_held(Node& search) {
+  const auto vary = words_of_argument(search, "vary"), hold = words_of_argument(search, "hold");
+  std::erase_if(search.entries, [&](const Entry& entry) {
+    const bool axis = core::from_word<training::SearchAxis>(entry.key).has_value();
+    const bool held = (vary && !vary->empty() && !vary->contains(entry.key)) ||
+                      (hold && hold->contains(entry.key));
+    return axis && held && entry.value.place.line != 0;
+  });
 }
 
 /// Joins the keys of one block.
@@ -257,6 +285,9 @@ void gather_path_axes(Node& root, const SpecType& scenario) {
     Entry* found = root.find(block.key);
     if (found == nullptr || !found->value.is_mapping()) {
       continue;
+    }
+    if (block.key == "search") {
+      drop_lists_of_held(found->value);
     }
     const auto& own = fields_of(block, scenario);
     std::vector<Entry> kept;

@@ -33,7 +33,8 @@ std::string_view own_search_list(const PathBlock& block, std::string_view path);
 /// @param root  the tree of one scenario file, before its `use:` is resolved
 void join_path_keys(Node& root, const SpecType& scenario, Complaints& complaints);
 
-/// Moves the paths to `over` of `search` and `grid` of `sweep`, an axis each.
+/// Moves the paths to `over` of `search` and `grid` of `sweep`, an axis each. What the command line
+/// lists, varies or holds stands in place of what the file lists.
 /// @param root  the tree of a scenario, resolved
 void gather_path_axes(Node& root, const SpecType& scenario);
 

@@ -41,12 +41,15 @@ std::string sites(const training::CheckedScenario& checked) {
         fmt::format("site {} {}", site + 1,
                     nodes_and_ranks(std::int64_t{site} * nodes, nodes, cluster.node.gpus)));
   }
-  return fmt::format("cluster.sites: the nodes are on {} sites, {}{}: order the hosts so{}", count,
-                     fmt::join(each, ", "), count > 4 ? " and so on" : "",
-                     checked.islands() > 1
-                         ? "; training.local_steps needs code of its own (DiLoCo), and this file "
-                           "starts a run whose data ranks all meet in every step"
-                         : "");
+  return fmt::format(
+      "cluster.sites: the nodes are on {} sites, {}{}, the ranks in the order {}: order "
+      "the hosts so{}",
+      count, fmt::join(each, ", "), count > 4 ? " and so on" : "",
+      core::to_word(checked.scenario().parallelism.rank_order),
+      checked.islands() > 1
+          ? "; training.local_steps needs code of its own (DiLoCo), and this file "
+            "starts a run whose data ranks all meet in every step"
+          : "");
 }
 
 }  // namespace

@@ -136,14 +136,13 @@ Table points_table(const SweepReport& report) {
   std::vector<std::string> all = keys;
   all.insert(all.end(), paths.begin(), paths.end());
   const bool part = rows.size() < report.rows.size();
-  Table table{
-      part ? fmt::format("The {} best of {} points", rows.size(),
-                         count(static_cast<double>(report.rows.size())))
-           : fmt::format("{} point{}", count(static_cast<double>(report.rows.size())),
-                         report.rows.size() == 1 ? "" : "s"),
-      {{"point"}},
-      {},
-      false};
+  Table table{part ? fmt::format("The {} best of {} points", rows.size(),
+                                 count(static_cast<double>(report.rows.size())))
+                   : fmt::format("{} point{}", count(static_cast<double>(report.rows.size())),
+                                 report.rows.size() == 1 ? "" : "s"),
+              {{"point"}},
+              {},
+              false};
   for (const std::string& key : keys) {
     table.columns.push_back({short_name(key, all)});
   }

@@ -90,39 +90,69 @@ std::string name_of_machine(const plan::SweepChanges& changes, const std::set<st
 }
 
 /// A run of so many steps is as many tokens long on a machine whose steps are of another size.
-void keep_tokens(const training::Scenario& base, training::Scenario& s) {
+/// @returns those tokens, where they were put in place of the steps
+std::optional<double> keep_tokens(const training::Scenario& base, training::Scenario& s) {
   const auto of_step = [](const training::Scenario& one) {
     return static_cast<double>(one.training.global_batch) * one.training.sequence_length;
   };
-  if (base.run.until && s.run.until && s.run.until->steps == base.run.until->steps &&
-      base.run.until->steps && of_step(s) != of_step(base)) {
-    s.run.until->tokens = static_cast<double>(*base.run.until->steps) * of_step(base);
-    s.run.until->steps.reset();
+  const bool alike = !base.run.until || !s.run.until || !base.run.until->steps ||
+                     s.run.until->steps != base.run.until->steps || of_step(s) == of_step(base);
+  if (alike) {
+    return std::nullopt;
   }
+  s.run.until->tokens = static_cast<double>(*base.run.until->steps) * of_step(base);
+  s.run.until->steps.reset();
+  return s.run.until->tokens;
+}
+
+/// The field of the search that varies a key of the scenario within each machine; empty: none.
+std::string varied_by(const training::SearchSpec& search, const std::string& key) {
+  const std::tuple<const char*, bool, const char*> lists[] = {
+      {"cluster.nodes", search.nodes.empty(), "nodes"},
+      {"training.global_batch", search.global_batch.empty(), "global_batch"},
+      {"training.sequence_length", search.sequence_length.empty(), "sequence_length"},
+      {"training.precision", search.precision.empty(), "precision"}};
+  for (const auto& [listed, empty, field] : lists) {
+    if (key == listed) {
+      return empty ? "" : field;
+    }
+  }
+  constexpr std::string_view kLayout = "parallelism.";
+  std::string field = key.starts_with(kLayout) ? key.substr(kLayout.size()) : "";
+  field = field == "first_stage_layers" || field == "last_stage_layers" ? "stage_layers"
+          : field.starts_with("recompute_")                             ? "recompute"
+          : field == "offload_layers"                                   ? "offload"
+                                                                        : field;
+  const auto axis = core::from_word<training::SearchAxis>(field);
+  return axis && plan::varies(search, *axis) ? field : "";
 }
 
 /// Refuses a field that the search of each machine varies too: all machines would be alike.
 void refuse_what_is_varied(const training::SearchSpec& search, const std::set<std::string>& keys) {
-  constexpr std::string_view kLayout = "parallelism.";
   core::Diagnostics diagnostics;
   for (const std::string& key : keys) {
-    const std::string field = key.starts_with(kLayout) ? key.substr(kLayout.size()) : "";
-    const auto axis = core::from_word<training::SearchAxis>(field);
-    if (axis && plan::varies(search, *axis)) {
-      diagnostics.add(std::nullopt,
-                      fmt::format("candidate machines differ in {0}, which the search of each varies "
-                                  "too; hold it (--hold {1}), or list its values as search.{1}",
-                                  key, field));
+    const std::string field = varied_by(search, key);
+    if (field.empty()) {
+      continue;
     }
+    const bool axis = key.starts_with("parallelism.");
+    diagnostics.add(std::nullopt,
+                    fmt::format("candidate machines differ in {0}, which the search of each varies "
+                                "too; {1}",
+                                key,
+                                axis ? fmt::format("hold it (--hold {0}), or list its values as "
+                                                   "search.{0}",
+                                                   field)
+                                     : fmt::format("keep search.{} or the machines", field)));
   }
   diagnostics.throw_if_any();
 }
 
-/// The first machine that has the same changes as one before it.
+/// Refuses machines that are alike in every field.
 void refuse_twins(const std::vector<PlannedMachine>& machines) {
   for (std::size_t i = 0; i < machines.size(); ++i) {
     for (std::size_t j = 0; j < i; ++j) {
-      if (machines[i].changes == machines[j].changes) {
+      if (machines[i].scenario == machines[j].scenario) {
         throw core::Error(fmt::format("machines {} and {} are the same ({}); name each once", j + 1,
                                       i + 1, machines[i].name));
       }
@@ -287,6 +317,12 @@ plan::Searched searched_fields(const std::vector<PlannedMachine>& machines) {
   }
   out.varied.push_back(
       {fmt::format("{}", fmt::join(keys, ", ")), fmt::format("{}", fmt::join(names, "; "))});
+  const auto with_tokens = std::find_if(machines.begin(), machines.end(),
+                                        [](const auto& machine) { return machine.tokens; });
+  if (with_tokens != machines.end()) {
+    out.held.push_back({"run.until.tokens", fmt::format("{}, what the scenario's own steps train",
+                                                        core::number(*with_tokens->tokens))});
+  }
   out.unused = unused_everywhere(machines);
   return out;
 }
@@ -335,7 +371,7 @@ std::vector<PlannedMachine> candidate_machines(const config::LoadedScenario& bas
     try {
       const auto loaded = load(set);
       machine.scenario = loaded.scenario;
-      keep_tokens(base.scenario, machine.scenario);
+      machine.tokens = keep_tokens(base.scenario, machine.scenario);
       machine.price_source = price_source(loaded);
     } catch (const core::Infeasible&) {
       throw;

@@ -26,6 +26,8 @@ constexpr int kMostDoublings = 10;
 constexpr int kValuesBetween = 3;
 /// Multiple of the value at hand up to which a figure that does not move is followed.
 constexpr double kFlatFactor = 8;
+/// Of the largest value that is looked at, what is near zero.
+constexpr double kNearZero = 1e-3;
 /// Whole numbers tried around the middle of a range in search of one that keeps the rules.
 constexpr int kMostTries = 256;
 
@@ -172,6 +174,7 @@ class Search {
 
  private:
   [[nodiscard]] config::LoadedScenario load(const std::string& value) const;
+  [[nodiscard]] bool can_be(const std::string& value) const;
   [[nodiscard]] SolvedField field_of() const;
   const SolvePoint& look(double number);
   void look_within();
@@ -229,6 +232,16 @@ config::LoadedScenario Search::load(const std::string& value) const {
   return loaded;
 }
 
+/// Whether the field takes a value at all, whatever else the scenario says.
+bool Search::can_be(const std::string& value) const {
+  try {
+    std::ignore = load(value);
+    return true;
+  } catch (const core::Error&) {
+    return false;
+  }
+}
+
 /// A path as it is written, or the end of one that no other number has.
 SolvedField Search::field_of() const {
   const auto named = config::find_keys(request_.key);
@@ -263,7 +276,7 @@ const SolvePoint& Search::look(double number) {
   SolvePoint point;
   point.number = number;
   point.value = field_.text(number);
-  point.between = !field_.whole;
+  point.between = !field_.whole && can_be(point.value);
   if (progress_) {
     progress_(point.value);
   }
@@ -318,7 +331,10 @@ std::optional<double> Search::between(double low, double high) {
   if (field_.whole) {
     return nearest(middle, low, high);
   }
-  const double enough = request_.precision * std::max(std::abs(low), std::abs(high));
+  // An edge at zero has no ratio: what is small beside the largest value will do.
+  const double scale = low == 0 ? kNearZero * std::abs(points_.rbegin()->first)
+                                : std::max(std::abs(low), std::abs(high));
+  const double enough = request_.precision * scale;
   return high - low > enough && middle > low && middle < high ? std::optional(middle)
                                                               : std::nullopt;
 }

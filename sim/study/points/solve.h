@@ -50,10 +50,10 @@ struct SolvePoint {
   std::optional<std::array<double, 2>> interval;
   bool met = false;  ///< its run can be, and its figure keeps the condition
 
-  bool between = false;  ///< of a field that takes any number, not whole ones alone
+  bool between = false;  ///< its field takes any number, this one too, not whole ones alone
 
-  /// It says whether the condition is met. A whole number that breaks a rule says nothing, since its
-  /// neighbours may keep it; where any number will do, rules are broken from some value on.
+  /// It says whether the condition is met. A whole number that breaks a rule says nothing, since
+  /// its neighbours may keep it; where any number will do, rules are broken from some value on.
   [[nodiscard]] bool judged() const { return status != PointStatus::refused || between; }
 
   template <class V>

@@ -185,6 +185,12 @@ class SolveAnswer {
     }
   }
 
+  /// Of values none of which has a figure.
+  [[nodiscard]] std::string why_nothing(const SolvePoint& first) const {
+    return first.reason.empty() ? fmt::format(": no run of them has {}.", report_.path)
+                                : fmt::format(". {}.", capital(at_in_words(first, condition_)));
+  }
+
   void give_none() {
     report_.edge = SolveEdge::none;
     const SolvePoint* nearest = best();
@@ -196,7 +202,7 @@ class SolveAnswer {
     }
     text += nearest != nullptr ? fmt::format(". Nearest is {}: {} is {}.", nearest->value,
                                              report_.path, with_interval(*nearest, condition_))
-            : !judged_.empty() ? fmt::format(": no run of them has {}.", report_.path)
+            : !judged_.empty() ? why_nothing(report_.points[judged_.front()])
             : report_.points.empty()
                 ? "."
                 : ": " + core::shortened(report_.points.front().reason, 300) + ".";

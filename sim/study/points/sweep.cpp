@@ -24,9 +24,23 @@ namespace headway::study {
 namespace {
 
 /// Figures of which more is better; of all others less is. Source: their definitions.
-constexpr std::string_view kMoreIsBetter[]{
-    "ettr",       "goodput",    "hfu", "mfu", "mfu_causal", "model_tflops_per_gpu", "steps", "tokens",
-    "tokens_per_s", "tokens_per_s_per_gpu"};
+constexpr std::string_view kMoreIsBetter[]{"card_bytes_per_s",
+                                           "closed_form_ettr",
+                                           "days_saved",
+                                           "ettr",
+                                           "ettr_gain",
+                                           "goodput",
+                                           "hfu",
+                                           "mean_time_between_interruptions_s",
+                                           "mfu",
+                                           "mfu_causal",
+                                           "model_tflops_per_gpu",
+                                           "payload_bytes_per_s",
+                                           "steps",
+                                           "tokens",
+                                           "tokens_per_s",
+                                           "tokens_per_s_per_gpu",
+                                           "useful"};
 
 /// By the words of a path: "campaign.goodput.p50".
 training::Best better_end(const std::string& path) {
@@ -47,11 +61,14 @@ training::SweepSpec spec_of(const SweepRequest& request, const config::LoadedSce
     spec.grid.push_back(added);
   }
   spec.figures = request.figures.empty() ? spec.figures : request.figures;
-  spec.best = request.best.empty() ? spec.best : request.best;
-  // The file says it of its own figure.
-  spec.best_is = request.best.empty() || request.best_is ? spec.best_is : std::nullopt;
-  spec.best_is = request.best_is ? request.best_is : spec.best_is;
-  spec.best_is = spec.best_is.value_or(better_end(spec.best));
+  const std::string best = request.best.empty() ? spec.best : request.best;
+  const auto said = base.marks.find("sweep.best_is");
+  const bool by_file = said != base.marks.end() && said->second.line > 0;
+  if (best != spec.best && by_file) {  // the file says it of its own figure
+    spec.best_is.reset();
+  }
+  spec.best = best;
+  spec.best_is = request.best_is.value_or(spec.best_is.value_or(better_end(best)));
   if (spec.figures.empty()) {
     spec.figures = {"step.time_s", "step.mfu", "memory.peak_bytes"};
     if (base.scenario.run.until) {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "sim/core/kernel.h"
-#include "sim/workload/framework_spec.h"
+#include "sim/workload/framework/framework_spec.h"
 #include "sim/workload/model_spec.h"
 
 namespace headway::workload {

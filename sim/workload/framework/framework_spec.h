@@ -8,10 +8,10 @@
 #include "sim/core/fields.h"
 #include "sim/core/ranges.h"
 #include "sim/core/units.h"
-#include "sim/workload/allocation_spec.h"
-#include "sim/workload/framework_words.h"
-#include "sim/workload/host_spec.h"
-#include "sim/workload/recompute_spec.h"
+#include "sim/workload/framework/allocation_spec.h"
+#include "sim/workload/framework/framework_words.h"
+#include "sim/workload/framework/host_spec.h"
+#include "sim/workload/framework/recompute_spec.h"
 #include "sim/workload/usual_run.h"
 
 namespace headway::workload {
