@@ -26,7 +26,7 @@ std::string text_or_none(const CsvTable& table, std::size_t row, const char* col
              : table.text(row, column);
 }
 
-std::optional<core::CollectiveKind> kind_of(const std::string& word) {
+std::optional<core::CollectiveKind> collective_named(const std::string& word) {
   return word == "alltoall" ? core::CollectiveKind::all_to_all
                             : (word == "sendrecv" ? core::CollectiveKind::send_receive
                                                   : core::from_word<core::CollectiveKind>(word));
@@ -231,7 +231,7 @@ void place_exchange(const CsvTable& table,
 
 /// @throws core::Error if the row states no call of NCCL, no size or no time
 void place_call(const CsvTable& table, std::size_t row, PlacedCollective& out) {
-  const auto kind = kind_of(table.text(row, "collective"));
+  const auto kind = collective_named(table.text(row, "collective"));
   if (!kind) {
     throw core::Error("not one collective of NCCL: " + table.text(row, "collective"));
   }

@@ -210,8 +210,18 @@ if CAN_BROWSE:
         tab.simulated()
         assert tab.data("evil") == ""
 
-    @pytest.mark.parametrize("width", [400, 1000, 1600])
-    @pytest.mark.parametrize("scheme", ["light", "dark"])
+    @pytest.mark.parametrize(
+        ("width", "scheme"),
+        [
+            (400, "light"),
+            (1000, "dark"),
+            (1600, "light"),
+            *[
+                pytest.param(*pair, marks=pytest.mark.deep)
+                for pair in [(400, "dark"), (1000, "light"), (1600, "dark")]
+            ],
+        ],
+    )
     def test_nothing_is_wider_than_the_screen(browser, server, width, scheme):
         tab = Tab(
             browser,
