@@ -62,6 +62,15 @@ bool late(const Plan& plan, const Limits& limits) {
   return limits.deadline && days(plan) * 1_days > *limits.deadline;
 }
 
+double tokens_of_step(const training::Scenario& s) {
+  return static_cast<double>(s.training.global_batch) * s.training.sequence_length;
+}
+
+/// Of a run that is so many steps long.
+double tokens_of_run(const training::Scenario& s) {
+  return static_cast<double>(*s.run.until->steps) * tokens_of_step(s);
+}
+
 }  // namespace
 
 Setting make_setting(const training::Scenario& s) {
@@ -69,25 +78,29 @@ Setting make_setting(const training::Scenario& s) {
           s.training.precision, 0};
 }
 
-std::optional<double> same_tokens(const training::Scenario& s) {
-  const bool several = !s.search.global_batch.empty() || !s.search.sequence_length.empty();
-  if (!several || !s.run.until || !s.run.until->steps) {
-    return std::nullopt;
+bool hold_tokens(const training::Scenario& scenario, training::Scenario& s) {
+  const bool steps = scenario.run.until && scenario.run.until->steps && s.run.until &&
+                     s.run.until->steps == scenario.run.until->steps;
+  if (!steps || tokens_of_step(s) == tokens_of_step(scenario)) {
+    return false;
   }
-  return static_cast<double>(*s.run.until->steps) * s.training.global_batch *
-         s.training.sequence_length;
+  s.run.until->tokens = tokens_of_run(scenario);
+  s.run.until->steps.reset();
+  return true;
+}
+
+SearchedField held_tokens(const training::Scenario& scenario) {
+  return {"run.until.tokens", fmt::format("{}, what the scenario's own steps train",
+                                          core::number(tokens_of_run(scenario)))};
 }
 
 training::Scenario with_setting(const training::Scenario& scenario, const Setting& setting) {
   training::Scenario s = scenario;
-  if (const auto tokens = same_tokens(scenario)) {
-    s.run.until->steps.reset();
-    s.run.until->tokens = tokens;
-  }
   s.cluster.nodes = setting.nodes;
   s.training.global_batch = setting.global_batch;
   s.training.sequence_length = setting.sequence_length;
   s.training.precision = setting.precision;
+  hold_tokens(scenario, s);
   return s;
 }
 

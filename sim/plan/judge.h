@@ -15,9 +15,12 @@ namespace headway::plan {
 /// What of a scenario a search varies beside the layout; of the first machine.
 Setting make_setting(const training::Scenario& s);
 
-/// Tokens that every plan trains where steps of several sizes are compared and the run is so many
-/// steps long: those of the scenario's own steps. Nothing where the steps are to be alike.
-std::optional<double> same_tokens(const training::Scenario& scenario);
+/// Where a run is so many steps long and the steps of `s` are of another size than those of the
+/// scenario that it comes from, it is as many tokens long instead.
+/// @returns whether it is
+bool hold_tokens(const training::Scenario& scenario, training::Scenario& s);
+/// What is held then, beside the result.
+SearchedField held_tokens(const training::Scenario& scenario);
 /// The scenario in a setting, training as many tokens as the scenario itself would.
 training::Scenario with_setting(const training::Scenario& scenario, const Setting& setting);
 

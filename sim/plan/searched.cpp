@@ -6,7 +6,6 @@
 #include <numeric>
 #include <utility>
 
-#include "sim/core/text.h"
 #include "sim/plan/judge.h"
 #include "sim/plan/space.h"
 #include "sim/training/unequal/node_kinds.h"
@@ -321,9 +320,10 @@ Searched searched(const training::Scenario& scenario, const std::vector<int>& no
         {"cluster.spares",
          "as many as the run of a plan is found to need, or fewer where the objective is better"});
   }
-  if (const auto tokens = same_tokens(scenario)) {
-    out.held.push_back({"run.until.tokens", fmt::format("{}, what the scenario's own steps train",
-                                                        core::number(*tokens))});
+  const bool sizes =
+      !scenario.search.global_batch.empty() || !scenario.search.sequence_length.empty();
+  if (sizes && scenario.run.until && scenario.run.until->steps) {
+    out.held.push_back(held_tokens(scenario));
   }
   const auto& framework = scenario.training.framework;
   const auto own = [&](const auto& had, const auto& asked, SearchAxis axis) {

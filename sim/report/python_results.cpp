@@ -27,7 +27,7 @@ constexpr std::string_view kGenerated =
     "# Generated from the field lists of results by HEADWAY_UPDATE_GOLDEN=1 headway_report_test; "
     "edit\n# those, not this file.\n";
 
-constexpr std::string_view kStubHeader = R"("""What results have, for editors and checkers.
+constexpr std::string_view kTypesHeader = R"("""What results have, for editors and checkers.
 
 ``headway.run(...)`` returns a `RunResult`, ``headway.plan(...)`` a `PlanResult`, and so on. At run
 time these classes are `headway.Result`, and those of the parts of results `headway.Record`: the
@@ -256,8 +256,8 @@ std::vector<Class> all_classes() {
 
 }  // namespace
 
-std::string python_results_stub() {
-  std::string text = fmt::format("{}{}", kGenerated, kStubHeader);
+std::string python_results_types() {
+  std::string text = fmt::format("{}{}", kGenerated, kTypesHeader);
   for (const Class& record : all_classes()) {
     text += class_text(record);
   }

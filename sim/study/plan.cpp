@@ -182,6 +182,12 @@ PlanReport search_plans(const LoadScenario& load,
   PlanReport report = empty_report(base, options);
   search_machines(options, machines, known);
   report.result = compare_machines(options, machines);
+  if (std::any_of(machines.begin(), machines.end(),
+                  [](const PlannedMachine& machine) { return machine.holds_tokens; })) {
+    auto& held = report.result.searched.held;
+    std::erase(held, plan::held_tokens(base.scenario));  // of a machine that varies batches too
+    held.push_back(plan::held_tokens(base.scenario));
+  }
   report.machines = std::move(machines);
   report.steps = steps_with_known(report, known_errors);
   if (options.sensitivity) {

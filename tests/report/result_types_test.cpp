@@ -46,7 +46,7 @@ TEST(ResultSchemas, AreTheCommittedFiles) {
 
 TEST(PythonResults, AreTheCommittedFiles) {
   const std::filesystem::path folder = "python/headway";
-  expect_committed(folder / "results.pyi", python_results_stub());
+  expect_committed(folder / "results.pyi", python_results_types());
   expect_committed(folder / "results.py", python_results_module());
 }
 

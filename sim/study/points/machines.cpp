@@ -89,22 +89,6 @@ std::string name_of_machine(const plan::SweepChanges& changes, const std::set<st
   return words.empty() ? "as the scenario" : fmt::format("{}", fmt::join(words, ", "));
 }
 
-/// A run of so many steps is as many tokens long on a machine whose steps are of another size.
-/// @returns those tokens, where they were put in place of the steps
-std::optional<double> keep_tokens(const training::Scenario& base, training::Scenario& s) {
-  const auto of_step = [](const training::Scenario& one) {
-    return static_cast<double>(one.training.global_batch) * one.training.sequence_length;
-  };
-  const bool alike = !base.run.until || !s.run.until || !base.run.until->steps ||
-                     s.run.until->steps != base.run.until->steps || of_step(s) == of_step(base);
-  if (alike) {
-    return std::nullopt;
-  }
-  s.run.until->tokens = static_cast<double>(*base.run.until->steps) * of_step(base);
-  s.run.until->steps.reset();
-  return s.run.until->tokens;
-}
-
 /// The field of the search that varies a key of the scenario within each machine; empty: none.
 std::string varied_by(const training::SearchSpec& search, const std::string& key) {
   const std::tuple<const char*, bool, const char*> lists[] = {
@@ -317,12 +301,6 @@ plan::Searched searched_fields(const std::vector<PlannedMachine>& machines) {
   }
   out.varied.push_back(
       {fmt::format("{}", fmt::join(keys, ", ")), fmt::format("{}", fmt::join(names, "; "))});
-  const auto with_tokens = std::find_if(machines.begin(), machines.end(),
-                                        [](const auto& machine) { return machine.tokens; });
-  if (with_tokens != machines.end()) {
-    out.held.push_back({"run.until.tokens", fmt::format("{}, what the scenario's own steps train",
-                                                        core::number(*with_tokens->tokens))});
-  }
   out.unused = unused_everywhere(machines);
   return out;
 }
@@ -371,7 +349,7 @@ std::vector<PlannedMachine> candidate_machines(const config::LoadedScenario& bas
     try {
       const auto loaded = load(set);
       machine.scenario = loaded.scenario;
-      machine.tokens = keep_tokens(base.scenario, machine.scenario);
+      machine.holds_tokens = plan::hold_tokens(base.scenario, machine.scenario);
       machine.price_source = price_source(loaded);
     } catch (const core::Infeasible&) {
       throw;

@@ -23,7 +23,7 @@ struct PlannedMachine {
   std::string name;  ///< what tells it from the others
   std::vector<std::pair<std::string, std::string>> changes;
   training::Scenario scenario;
-  std::optional<double> tokens;  ///< of its run, in place of steps of another size than its own
+  bool holds_tokens = false;  ///< plan::hold_tokens
   std::string price_source;
   plan::PlanResult result;
   std::string refused;             ///< why it was not searched; empty: it was
