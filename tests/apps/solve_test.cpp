@@ -102,6 +102,19 @@ TEST_F(SolveVerb, ARuleThatIsBrokenIsAnEdge) {
   EXPECT_NE(run("run s.yaml --set cluster.power.facility='" + beside + "'").code, 0);
 }
 
+// An edge at zero is found to what is small beside the values looked at, in a few steps.
+TEST_F(SolveVerb, AnEdgeAtZeroIsNotHalvedForEver) {
+  const json found =
+      json::parse(run("solve " HEADWAY_ROOT "/configs/scenarios/small-llama-8b-64-h100.yaml "
+                      "run.prices.spare_share --for 'cost.spares_usd > 0' --trials 1 "
+                      "--format json")
+                      .out);
+  EXPECT_EQ(found["edge"], "smallest");
+  EXPECT_EQ(found["beside"]["value"], "0");
+  EXPECT_LT(std::stod(found["answer"]["value"].get<std::string>()), 1e-4);
+  EXPECT_LT(found["points"].size(), 60U);
+}
+
 // Saves cost more the more often they are, and lose more the rarer: the best lies between.
 TEST_F(SolveVerb, SaysThatAFigureIsNotMonotone) {
   write("run.yaml",
