@@ -45,7 +45,7 @@ VERBS = {
         "ledger", "badput", "goodput", "interruptions", "cost", "interval", "storage", "published",
         "timeline",
     ),
-    "plan": ("plans", "front"),
+    "plan": ("plans", "front", "plan_memory"),
     "drill": ("cascade", "lost", "remedies"),
     "compare": (
         "sides", "step_parts", "run_parts", "cost_parts", "step_layers", "run_layers",
@@ -58,7 +58,7 @@ VERBS = {
 
 OTHER_NAMES = {
     "breakdown": "step", "step_parts": "step", "kinds": "memory", "interval": "ettr",
-    "front": "pareto",
+    "front": "pareto", "plans": "step", "plan_memory": "memory",
 }  # fmt: skip
 """What a chart is called by its method."""
 
@@ -177,15 +177,16 @@ class Plots:
         return None if name is None else self(name)
 
     def step(self) -> Chart:
-        """Where the step goes; of a comparison where the steps differ."""
-        return self("step_parts" if "step_parts" in self._charts else "breakdown")
+        """Where the step goes; of a comparison where the steps differ; of a plan, of each plan."""
+        others = ("step_parts", "plans")
+        return self(next((name for name in others if name in self._charts), "breakdown"))
 
     def timeline(self) -> Chart:
         """What every pipeline stage does in a step."""
         return self("timeline")
 
     def memory(self, stage: int | None = None) -> Chart:
-        """What a GPU holds while the step goes on, by kind.
+        """What a GPU holds while the step goes on, by kind; of a plan, the peak of each plan.
 
         Peaks of all stages are ``plot("memory")``; of a result without pictures, of the fullest
         stage.
@@ -201,6 +202,8 @@ class Plots:
         ValueError
             If the result has no pictures, or the chart no such stage.
         """
+        if stage is None and "plan_memory" in self._charts:
+            return self("plan_memory")
         peaks = ", only that of the peaks, plot('memory')" if "memory" in self._charts else ""
         chart = self._chart("kinds", f"'memory' over the step{peaks}")
         values = chart.specification["data"]["values"]

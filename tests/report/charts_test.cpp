@@ -20,7 +20,10 @@ std::vector<std::string> ids_of(const Json& json) {
 }
 
 TEST(Charts, OtherVerbsHaveChartsToo) {
-  EXPECT_THAT(ids_of(specimen_result("headway.plan/1")), testing::ElementsAre("plans", "front"));
+  Json plan = specimen_result("headway.plan/1");
+  plan["plans"][0]["step"]["breakdown_s"]["compute"] = 1;
+  plan["plans"][0]["memory"]["by_kind_bytes"]["weights"] = 1;
+  EXPECT_THAT(ids_of(plan), testing::ElementsAre("plans", "front", "plan_memory"));
   Json drill = specimen_result("headway.drill/1");
   drill["lost"]["accounts_s"]["detect"] = 1;
   EXPECT_THAT(ids_of(drill), testing::ElementsAre("cascade", "lost", "remedies"));
@@ -43,6 +46,37 @@ TEST(Charts, OtherVerbsHaveChartsToo) {
   const Json chart = charts_of({profile, "r.json"}).front().specification;
   EXPECT_EQ(chart["data"]["values"][0]["value"], 2);
   EXPECT_EQ(chart["data"]["values"][1]["value"], 1.5);
+}
+
+// The bars of plans lie in parts that add up to the step and to the memory; each has its name once.
+TEST(Charts, PlansAreBarsOfParts) {
+  Json result = specimen_result("headway.plan/1");
+  Json& plan = result["plans"][0];
+  plan["name"] = "tensor 8";
+  for (Json* parts : {&plan["step"]["breakdown_s"], &plan["memory"]["by_kind_bytes"]}) {
+    for (Json& part : *parts) {
+      part = 0;
+    }
+  }
+  plan["step"]["breakdown_s"].update({{"compute", 3.0}, {"tensor", 1.5}});
+  plan["memory"]["by_kind_bytes"].update({{"weights", 2147483648}, {"activations", 1073741824}});
+  result["plans"] = {plan, plan};
+  result["plans"][1]["name"] = "tensor 4";
+  const auto charts = charts_of({result, "p.json"});
+  const Json& steps = charts[0].specification;
+  const Json& values = steps["data"]["values"];
+  ASSERT_EQ(values.size(), 4U);
+  EXPECT_EQ(values[0]["what"], "1. tensor 8");
+  EXPECT_DOUBLE_EQ(values[0]["value"].get<double>() + values[1]["value"].get<double>(), 4.5);
+  EXPECT_EQ(values[3]["what"], "2. tensor 4");
+  EXPECT_EQ(steps["layer"][0]["encoding"]["color"]["field"], "part");
+  EXPECT_EQ(values[0]["part"], "compute");  // the order of the causes, not of their names
+  EXPECT_EQ(steps["layer"][1]["data"]["values"].size(), 2U);
+  double gib = 0;
+  for (const Json& row : charts[2].specification["data"]["values"]) {
+    gib += row["what"] == "2. tensor 4" ? row["value"].get<double>() : 0;
+  }
+  EXPECT_DOUBLE_EQ(gib, 3);
 }
 
 // Every layer has its row, whether something is seen there or not; who acts has one of his own.

@@ -350,7 +350,7 @@ TEST(Page, PlansOfTheFrontHaveTheirNumbersAndABrush) {
   other["plan"] = nullptr;  // was simulated, and is not among those that are listed
   other["pareto"] = false;
   plan["simulated_plans"].push_back(other);
-  const auto chart = charts_of({plan, "p.json"})[1];
+  const auto chart = charts_of({plan, "p.json"}).front();
   const Json& points = chart.specification["data"]["values"];
   EXPECT_EQ(points[0]["plan"], 2);
   EXPECT_TRUE(points[1]["plan"].is_null());
@@ -420,7 +420,7 @@ TEST(Page, ThePlansOnTheFrontAreTold) {
   plan["beside"] = Json::array();
   plan["plans"][0]["name"] = "tensor 2, pipeline 1, micro batch 4";
   plan["simulated_plans"][0]["plan"] = 1;
-  const auto front = [&] { return charts_of({plan, "r.json"})[1].specification; };
+  const auto front = [&] { return charts_of({plan, "r.json"}).front().specification; };
   EXPECT_EQ(front()["encoding"]["color"]["title"], "front of time and money");
   EXPECT_THAT(front()["data"]["values"][0]["what"].get<std::string>(),
               testing::StartsWith("1. tensor 2, pipeline "));

@@ -128,6 +128,7 @@ TEST(PlansPage, PlansAreCalledByTheirWholeNames) {
   plan["plans"][0]["name"] =
       "16 nodes, tensor 1, pipeline 2, virtual 6, context 2, data 32, micro batches 4, last stage "
       "layers 15";
+  plan["plans"][0]["step"]["breakdown_s"]["compute"] = 1;
   const Json chart = charts_of({plan, "p.json"})[0].specification;
   EXPECT_EQ(chart["data"]["values"][0]["what"],
             "1. 16 nodes, tensor 1, pipeline 2, virtual 6, context 2, data 32,\n"

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <iterator>
 #include <set>
 #include <string>
 #include <utility>
@@ -99,29 +100,52 @@ Json bars(const Json& values, const std::string& quantity) {
   return spec;
 }
 
-Json named_bars(Json values, const std::string& quantity) {
+Json named_bars(Json values, const std::string& quantity, const Json& parts) {
   constexpr int kLine = 14, kBar = 12, kGap = 12;  // [pixels]
   constexpr std::size_t kColumns = 68;             // of a phone
   std::size_t lines = 1;
+  Json names = Json::array();
   for (Json& row : values) {
-    const auto parts = wrapped(row["what"].get<std::string>(), kColumns);
-    lines = std::max(lines, parts.size());
-    row["what"] = fmt::format("{}", fmt::join(parts, "\n"));
+    const auto folded = wrapped(row["what"].get<std::string>(), kColumns);
+    lines = std::max(lines, folded.size());
+    row["what"] = fmt::format("{}", fmt::join(folded, "\n"));
+    if (const Json name = {{"what", row["what"]}}; names.empty() || names.back() != name) {
+      names.push_back(name);
+    }
   }
   const int height = static_cast<int>(lines) * kLine + kBar + kGap;
   Json spec = base(values, "bar");
   spec.erase("mark");
   spec["height"] = height_of_rows(values, "what", height);
   const Json rows = rows_under_words();
-  const Json bar = {{"mark",
-                     {{"type", "bar"},
-                      {"height", kBar},
-                      {"yOffset", (height - kBar) / 2 - kGap},
-                      {"tooltip", true}}},
-                    {"encoding", {{"y", rows}, {"x", axis("value", "quantitative", quantity)}}}};
+  Json bar = {{"mark",
+               {{"type", "bar"},
+                {"height", kBar},
+                {"yOffset", (height - kBar) / 2 - kGap},
+                {"tooltip", true}}},
+              {"encoding", {{"y", rows}, {"x", axis("value", "quantitative", quantity)}}}};
+  if (!parts.is_null()) {
+    // Of all parts, so that a part has one colour wherever it is; the legend names those drawn.
+    Json drawn = Json::array();
+    std::copy_if(parts.begin(), parts.end(), std::back_inserter(drawn), [&](const Json& part) {
+      return std::any_of(values.begin(), values.end(),
+                         [&](const Json& row) { return row["part"] == part; });
+    });
+    Json scale = {{"domain", parts}};
+    if (constexpr std::size_t kOwnColours = 10; parts.size() > kOwnColours) {
+      scale["scheme"] = "tableau20";  // the default has ten colours, then begins again
+    }
+    bar["encoding"]["color"] =
+        axis("part", "nominal", "",
+             {{"sort", parts},
+              {"scale", scale},
+              {"legend", {{"orient", "bottom"}, {"columns", 2}, {"values", drawn}}}});
+    bar["encoding"]["order"] = axis("place", "quantitative", "");
+  }
   Json top = rows;
   top["bandPosition"] = 0;
   const Json words = {
+      {"data", {{"values", names}}},
       {"mark",
        {{"type", "text"},
         {"align", "left"},

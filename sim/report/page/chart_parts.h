@@ -1,6 +1,7 @@
 // What charts are put together from: axes, bars, parts of a whole.
 #pragma once
 
+#include <array>
 #include <string>
 #include <vector>
 
@@ -26,7 +27,14 @@ Json height_of_rows(const Json& values, const char* field, int row);
 Json bars(const Json& values, const std::string& quantity);
 
 /// The same where rows have long names: each under its own, which is folded to a narrow screen.
-Json named_bars(Json values, const std::string& quantity);
+/// @param parts  where rows are {what, part, place, value}, those of one bar in turn: all parts
+/// that
+///               there are, by their places
+Json named_bars(Json values, const std::string& quantity, const Json& parts = nullptr);
+
+/// Kinds of memory, from what stays to what comes and goes.
+inline constexpr std::array kHeldKinds{"weights", "gradients", "optimizer",  "buffers",
+                                       "slack",   "logits",    "activations"};
 
 /// Bars to either side of `zero`, each under its words, so that what is too small to be seen beside
 /// the largest is still told: rows of {what, value, text, side}.

@@ -4,17 +4,23 @@
 #include <cmath>
 #include <cstdint>
 #include <fmt/format.h>
+#include <functional>
 #include <map>
 #include <string_view>
 #include <utility>
 
+#include "sim/core/activity.h"
+#include "sim/core/units.h"
 #include "sim/drill/symptom.h"
 #include "sim/report/page/chart_parts.h"
 #include "sim/report/page/figure_words.h"
 #include "sim/report/page/html.h"
 #include "sim/report/page/tiles.h"
+#include "sim/study/words.h"
 
 namespace headway::report {
+
+using namespace core::literals;
 
 namespace {
 
@@ -103,14 +109,42 @@ Json front_colours(const Json& points) {
   return {{"scale", {{"domain", words}, {"range", colours}}}};
 }
 
-/// Step time of each plan, and what every layout costs in days and dollars.
-void add_plan(const Json& result, std::vector<Chart>& charts) {
-  Json values = Json::array();
-  for (const auto& plan : at(result, {"plans"})) {
-    const std::string words = fmt::format("{}. {}", values.size() + 1, text_at(plan, {"name"}));
-    values.push_back({{"what", words}, {"value", at(plan, {"step", "time_s"})}});
+/// The causes of a step's seconds.
+Json all_causes() {
+  Json causes = Json::array();
+  for (const auto& cause : enum_words(core::Activity{})) {
+    causes.push_back(study::in_words(cause.value));
   }
-  add(charts, "plans", "Step time of each plan", named_bars(values, "step [s]"));
+  return causes;
+}
+
+/// A bar for each plan, made of parts in this order; zeros are left out.
+/// @param parts_of  the parts of a plan by their names: numbers, drawn times `scale`
+Json bars_of_plans(const Json& plans,
+                   const Json& order,
+                   const std::string& quantity,
+                   double scale,
+                   const std::function<Json(const Json&)>& parts_of) {
+  Json values = Json::array();
+  std::size_t number = 0;
+  for (const auto& plan : plans) {
+    const std::string words = fmt::format("{}. {}", ++number, text_at(plan, {"name"}));
+    const Json parts = parts_of(plan);
+    for (std::size_t place = 0; place < order.size(); ++place) {
+      const Json& value = at(parts, {order[place].get<std::string>().c_str()});
+      if (value.is_number() && value != 0) {
+        values.push_back({{"what", words},
+                          {"part", order[place]},
+                          {"place", place},
+                          {"value", scale * value.get<double>()}});
+      }
+    }
+  }
+  return named_bars(values, quantity, order);
+}
+
+/// What every layout costs in days and dollars.
+void add_front(const Json& result, std::vector<Chart>& charts) {
   Json spec = base(simulated_layouts(result), "point");
   spec["height"] = 260;
   spec["mark"]["filled"] = true;
@@ -141,6 +175,20 @@ void add_plan(const Json& result, std::vector<Chart>& charts) {
                   all > drawn ? fmt::format("{} of {} layouts that were simulated", drawn, all)
                               : "every layout that was simulated"),
       spec);
+}
+
+/// Where the step of each plan goes, what every layout costs, what memory each plan takes.
+void add_plan(const Json& result, std::vector<Chart>& charts) {
+  const Json& plans = at(result, {"plans"});
+  const auto causes = [](const Json& plan) -> Json {
+    return step_in_words(at(plan, {"step", "breakdown_s"}));
+  };
+  const auto kinds = [](const Json& plan) -> Json { return at(plan, {"memory", "by_kind_bytes"}); };
+  add(charts, "plans", "Where the step of each plan goes",
+      bars_of_plans(plans, all_causes(), "seconds, mean of ranks", 1, causes));
+  add_front(result, charts);
+  add(charts, "plan_memory", "Memory of the fullest GPU of each plan",
+      bars_of_plans(plans, kHeldKinds, "GiB", 1 / (1_GiB).si(), kinds));
 }
 
 /// A time in seconds as an axis says it. Source: the minute, the hour.

@@ -1,6 +1,5 @@
 // The charts of `headway run`.
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdint>
 #include <fmt/format.h>
@@ -22,10 +21,6 @@ using namespace core::literals;
 namespace {
 
 constexpr double kBytesPerGiB = (1_GiB).si();
-
-/// Kinds of memory, from what stays to what comes and goes.
-constexpr std::array kHeldKinds{"weights", "gradients", "optimizer",  "buffers",
-                                "slack",   "logits",    "activations"};
 
 /// A kind has one colour in every chart of memory.
 Json kind_colour() {
