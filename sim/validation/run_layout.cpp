@@ -78,16 +78,27 @@ int usual_virtual_stages(int most, int layers, int pipeline, int micro_batches) 
   return best;
 }
 
-/// Sequences of the usual micro-batch that divide those of a replica.
-int usual_micro_batch(const RunRow& row, const workload::UsualRunSpec& usual, int ranks) {
-  const int wanted = std::max(1, usual.micro_batch_tokens / row.seq_len.value_or(1));
+/// Sequences of the usual micro-batch; of those that divide a replica's the nearest by ratio.
+/// Stages get enough micro-batches to be filled.
+int usual_micro_batch(const RunRow& row,
+                      const workload::UsualRunSpec& usual,
+                      int ranks,
+                      int stages) {
   const int replicas = std::max(1, row.n_gpus.value_or(1) / ranks);
-  const int sequences = row.global_batch.value_or(1) / replicas;
-  int size = std::max(1, std::min(wanted, sequences));
-  while (size > 1 && sequences % size != 0) {
-    --size;
+  const int sequences = std::max(1, row.global_batch.value_or(1) / replicas);
+  const int most = stages > 1 ? std::max(1, sequences / (kMicroBatchesAStage * stages)) : sequences;
+  const int wanted =
+      std::min(most, std::max(1, usual.micro_batch_tokens / row.seq_len.value_or(1)));
+  int below = std::min(wanted, sequences);
+  while (sequences % below != 0) {
+    --below;
   }
-  return size;
+  int above = std::min(wanted, sequences);
+  while (sequences % above != 0) {
+    ++above;
+  }
+  const bool nearer = std::int64_t{above} * below < std::int64_t{wanted} * wanted;
+  return nearer ? above : below;
 }
 
 /// Chunks of a stage as stated; the usual where the row is silent or its micro-batches are too few
@@ -331,6 +342,10 @@ void set_experts(const RunRow& row,
   const bool follow = framework.usual.experts_follow_tensor && !model.latent;
   const auto in_words = expert_tensor_in_words(row, p.tensor);
   p.expert_tensor = row.etp ? *row.etp : in_words.value_or(follow ? p.tensor : 1);
+  const int ranks = row.n_gpus.value_or(1) / p.pipeline;
+  if (!row.etp && !in_words && ranks % (p.expert * p.expert_tensor) != 0) {
+    p.expert_tensor = 1;  // experts cannot follow there
+  }
   if (!row.ep) {
     p.expert = usual_expert_ranks(row, model, p);
   }
@@ -417,7 +432,7 @@ workload::ParallelismSpec row_parallelism(const RunRow& row,
                                   p.pipeline, p.context, row.n_gpus.value_or(1)));
   }
   const auto ranks = static_cast<int>(product.value());
-  p.micro_batch = row.micro_batch.value_or(usual_micro_batch(row, usual, ranks));
+  p.micro_batch = row.micro_batch.value_or(usual_micro_batch(row, usual, ranks, p.pipeline));
   set_virtual_stages(row, usual, model, ranks, p, assumed);
   set_sharding(row, usual, p, assumed);
   set_experts(row, framework, model, p, assumed);

@@ -90,6 +90,9 @@ struct Degrees {
   int tensor = 1, pipeline = 1;
 };
 
+/// Micro-batches of a pipeline for each of its stages, where a row does not say.
+inline constexpr int kMicroBatchesAStage = 4;
+
 /// One of the columns tp, pp and cp.
 using Degree = std::optional<int> RunRow::*;
 

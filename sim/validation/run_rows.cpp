@@ -17,6 +17,7 @@ namespace {
 
 using import::CsvTable;
 using workload::Recompute;
+using workload::Sharding;
 
 /// Measured curves of collectives inside a node of this GPU, the first of these that the catalogue
 /// has: they are of nodes whose GPUs all meet over NVSwitch. Software that sends one copy of a
@@ -86,6 +87,7 @@ training::Scenario row_without_layout(const RunRow& row,
   const bool rack = row.nvlink_domain.value_or(0) > 8 ||
                     s.cluster.node.scale_up.domain_gpus > s.cluster.node.gpus;
   s.training.framework = profile(catalogue, framework_entry(row, rack, assumed));
+  s.training.framework.name = software_name(row, s.training.framework.name, assumed);
   s.model.dropout = s.model.dropout ? s.model.dropout : s.training.framework.usual.dropout;
   apply_flags(row, s.training.framework);
   if (scores_in_memory(row, s.model, s.cluster.node.gpu.architecture)) {
@@ -112,22 +114,41 @@ training::Scenario row_without_layout(const RunRow& row,
   return s;
 }
 
-/// Degrees to try where a row leaves them open: tensor parallelism inside a node first, then
-/// stages.
+/// Numbers of stages to try: one, and where the row leaves them open those that divide its layers,
+/// or all but the two at the ends.
+std::vector<int> stages_to_try(const RunRow& row) {
+  constexpr int kMostStages = 64;
+  std::vector<int> tries{1};
+  const int layers = row.n_layers.value_or(1);
+  const int most = degree_open(row, &RunRow::pp) ? std::min(layers, kMostStages) : 1;
+  for (int stages = 2; stages <= most; ++stages) {
+    if (layers % stages == 0 || (layers + 2) % stages == 0) {
+      tries.push_back(stages);
+    }
+  }
+  return tries;
+}
+
+/// Degrees to try where a row leaves them open, of those that its GPUs can be divided by. Dense
+/// models: tensor parallelism inside a node first, then stages. Mixtures: stages first, since
+/// experts are narrow and have degrees of their own.
 std::vector<Degrees> degrees_to_try(const RunRow& row, int node_gpus) {
   std::vector<Degrees> tries;
-  constexpr int kMostStages = 64;
+  const int gpus = row.n_gpus.value_or(1);
+  const auto add = [&](int tensor, int stages) {
+    const core::Checked ranks =
+        core::Checked(row.tp.value_or(tensor)) * row.pp.value_or(stages) * row.cp.value_or(1);
+    const int together = ranks.as<int>().value_or(0);
+    if (tries.empty() || (together > 0 && gpus % together == 0)) {
+      tries.push_back({tensor, stages});
+    }
+  };
   const int most_tensor = degree_open(row, &RunRow::tp) ? node_gpus : 1;
+  const std::vector<int> all_stages = stages_to_try(row);
   for (int tensor = 1; tensor <= most_tensor; tensor *= 2) {
-    tries.push_back({tensor, 1});
-  }
-  if (degree_open(row, &RunRow::pp)) {
-    const int tensor = tries.back().tensor;
-    const int layers = row.n_layers.value_or(1);
-    for (int stages = 2; stages <= std::min(layers, kMostStages); ++stages) {
-      if (layers % stages == 0 || (layers + 2) % stages == 0) {
-        tries.push_back({tensor, stages});
-      }
+    const bool stages_here = row.is_mixture() || 2 * tensor > most_tensor;
+    for (const int stages : stages_here ? all_stages : std::vector{1}) {
+      add(tensor, stages);
     }
   }
   return tries;
@@ -170,13 +191,48 @@ void fit_batch(training::Scenario& s, Assumed& assumed) {
 /// error too.
 constexpr double kTooMuch = 1.1;
 
-/// Micro-batches that nobody stated are halved until they fit.
+/// A micro-batch that nobody stated is the largest that fits, of those that divide a replica's
+/// sequences, from the usual one down.
 training::Scenario with_fitting_micro_batch(training::Scenario s, const Assumed& assumed) {
   const bool open = std::find(assumed.begin(), assumed.end(), "micro_batch") != assumed.end();
-  while (open && s.parallelism.micro_batch % 2 == 0 && memory_need(s).value_or(0) > kTooMuch) {
-    s.parallelism.micro_batch /= 2;
+  auto& p = s.parallelism;
+  const int gpus = s.cluster.nodes * s.cluster.node.gpus;
+  const int replicas = std::max(1, gpus / (p.tensor * p.pipeline * p.context));
+  const int sequences = s.training.global_batch / replicas;
+  while (open && p.micro_batch > 1 && memory_need(s).value_or(0) > kTooMuch) {
+    do {
+      --p.micro_batch;
+    } while (sequences % p.micro_batch != 0);
   }
   return s;
+}
+
+/// A sharding that nobody stated is the weakest of its software that fits, from the usual one on.
+void shard_until_it_fits(const RunRow& row, training::Scenario& s) {
+  const auto& known = s.training.framework.shardings;
+  for (const auto stronger : {Sharding::zero1, Sharding::zero2, Sharding::zero3}) {
+    const bool has =
+        known.empty() || std::find(known.begin(), known.end(), stronger) != known.end();
+    if (row.sharding.empty() && has && stronger > s.parallelism.sharding &&
+        memory_need(s).value_or(0) > kTooMuch) {
+      s.parallelism.sharding = stronger;
+    }
+  }
+}
+
+/// Parts of a recomputation of this kind, as the software has them where the row does not say.
+std::vector<workload::RecomputePart> parts_of_kind(const RunRow& row,
+                                                   const training::Scenario& s,
+                                                   Recompute kind) {
+  if (kind != Recompute::selective) {
+    return {};
+  }
+  auto parts = row.recompute.empty() ? s.training.framework.usual.selective_parts
+                                     : s.parallelism.recompute_parts;
+  if (!s.model.latent) {
+    std::erase(parts, workload::RecomputePart::latent_up);
+  }
+  return parts;
 }
 
 /// The first layout that fits, of those that the row leaves open; where none does, the first that
@@ -188,6 +244,9 @@ training::Scenario with_layout(const RunRow& row, training::Scenario s, Assumed&
   const auto tries = degrees_to_try(row, s.cluster.node.gpus);
   for (const Degrees& degrees : tries) {
     s.parallelism = row_parallelism(row, s.training.framework, s.model, degrees, assumed);
+    if (&degrees == &tries.back()) {
+      shard_until_it_fits(row, s);
+    }
     if (remakes_attention(row, s)) {
       s.parallelism.recompute_parts.push_back(workload::RecomputePart::core_attention);
     }
@@ -199,9 +258,7 @@ training::Scenario with_layout(const RunRow& row, training::Scenario s, Assumed&
                                         : recompute_to_try(row, s.parallelism.recompute);
     for (const Recompute kind : kinds) {
       s.parallelism.recompute = kind;
-      if (kind == Recompute::selective && row.recompute.empty()) {
-        s.parallelism.recompute_parts = s.training.framework.usual.selective_parts;
-      }
+      s.parallelism.recompute_parts = parts_of_kind(row, s, kind);
       if (tries.size() == 1 && kinds.size() == 1) {
         return s;
       }
@@ -215,7 +272,8 @@ training::Scenario with_layout(const RunRow& row, training::Scenario s, Assumed&
   return possible.value_or(s);
 }
 
-/// Sequences of a step where none are stated: a micro-batch a replica, four a stage in a pipeline.
+/// Sequences of a step where none are stated: a micro-batch a replica, several a stage in a
+/// pipeline.
 RunRow with_batch(RunRow row, Assumed& assumed) {
   if (row.global_batch) {
     return row;
@@ -226,9 +284,8 @@ RunRow with_batch(RunRow row, Assumed& assumed) {
   const int replicas =
       std::max(1, row.dp.value_or(row.n_gpus.value_or(1) / ranks.as<int>().value_or(1)));
   const int stages = row.pp.value_or(1);
-  constexpr int kMicroBatches = 4;
   const core::Checked batch = core::Checked(replicas) * row.micro_batch.value_or(1) *
-                              (stages > 1 ? kMicroBatches * stages : 1);
+                              (stages > 1 ? kMicroBatchesAStage * stages : 1);
   row.global_batch = batch.as<int>();
   return row;
 }

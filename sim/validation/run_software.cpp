@@ -37,7 +37,8 @@ std::string unfused_megatron(const RunRow& row) {
   if (contains(core::lower_case(row.precision), "bf16")) {
     return "megatron-deepspeed-bf16-2022";
   }
-  const bool deepspeed = contains(core::lower_case(row.era), "deepspeed") || zero_stage(row) > 0;
+  const bool deepspeed = contains_any(core::lower_case(row.era), std::array{"deepspeed", "neox"}) ||
+                         zero_stage(row) > 0;
   return deepspeed ? "megatron-deepspeed-2022" : "megatron-lm-2021";
 }
 
@@ -52,16 +53,16 @@ bool early_torch(const RunRow& row) {
          std::atoi(notes.c_str() + found + kWords.size()) <= kLastEarly;
 }
 
-/// FSDP2, or FSDP of either generation of code: models of GPT's kind (no gate) came with attention
-/// in Triton, as llm-foundry's; Llama's with scaled_dot_product_attention.
+/// FSDP2, llm-foundry by its name or its makers', with attention in Triton, or PyTorch's own FSDP
+/// with scaled_dot_product_attention.
 std::string pytorch(const RunRow& row, const std::string& words) {
   const bool second = contains(words, "titan") || contains(words, "fsdp2") ||
                       contains(core::lower_case(row.sharding), "fsdp2") || row.async_tp.has_value();
   if (second) {
     return year_of(row) <= 2024 || early_torch(row) ? "torchtitan-2024" : "torchtitan";
   }
-  const bool older = !row.gated_mlp.value_or(true) && !row.torch_compile.has_value();
-  return older || contains(words, "foundry") ? "llm-foundry" : "pytorch-fsdp";
+  const std::string named = core::lower_case(words + " " + row.source + " " + row.model);
+  return contains_any(named, std::array{"foundry", "mosaic"}) ? "llm-foundry" : "pytorch-fsdp";
 }
 
 /// Number of a release, "25.05.04" of "v25.05.04".
@@ -116,14 +117,19 @@ std::string megatron_core(const RunRow& row,
   return release >= "26.06" && rack ? "megatron-bridge-2026-nvl72" : "megatron-bridge-2025";
 }
 
+/// Forks of Megatron-LM of 2021 that kept its kernels: GPT-NeoX and Megatron-DeepSpeed.
+bool old_megatron(const std::string& words) {
+  return contains_any(words, std::array{"neox", "megatron-deepspeed"});
+}
+
 /// The profile of a family of software that these words name; empty: they name none.
 std::string family(const RunRow& row, const std::string& words, bool rack, Assumed& assumed) {
   static constexpr std::array<const char*, 4> kPyTorch = {"fsdp", "titan", "fairscale", "foundry"};
-  static constexpr std::array<const char*, 6> kJax = {"jax",   "maxtext",  "xla",
-                                                      "paxml", "levanter", "axlearn"};
-  static constexpr std::array<const char*, 4> kMegatron = {"megatron-core", "mlperf", "nemo",
-                                                           "megatron-bridge"};
-  if (words.starts_with("unfused-megatron")) {
+  static constexpr std::array<const char*, 8> kJax = {"jax",      "maxtext", "xla",    "paxml",
+                                                      "levanter", "axlearn", "easylm", "t5x"};
+  static constexpr std::array<const char*, 5> kMegatron = {"megatron-core", "megatron-flash",
+                                                           "mlperf", "nemo", "megatron-bridge"};
+  if (words.starts_with("unfused-megatron") || old_megatron(words)) {
     return unfused_megatron(row);
   }
   if (contains(words, "nanotron")) {
@@ -151,8 +157,16 @@ std::string family(const RunRow& row, const std::string& words, bool rack, Assum
     return megatron_core(row, words, rack, assumed);
   }
   // Most software is built on PyTorch: its name alone says least.
+  constexpr int kUnfused = 2022;  // the last year
+  if (contains(words, "megatron-lm") && year_of(row) > kUnfused) {
+    return megatron_core(row, words, rack, assumed);
+  }
   return contains(words, "torch") && !contains(words, "megatron") ? pytorch(row, words) : "";
 }
+
+/// What trains by PyTorch's or DeepSpeed's sharded data parallelism, whatever it is called.
+constexpr std::array<const char*, 5> kSharded = {"deepspeed", "zero", "hugging", "hf-",
+                                                 "accelerate"};
 
 /// Without a known era: families that the source's words name, then fully sharded data parallelism,
 /// then Megatron of the year.
@@ -168,8 +182,6 @@ std::string nearest(const RunRow& row, bool rack, Assumed& assumed) {
   if (!sharded && (year_of(row) <= 2022 || (megatron && without_sequence))) {
     return unfused_megatron(row);
   }
-  static constexpr std::array<const char*, 5> kSharded = {"deepspeed", "zero", "hugging", "hf-",
-                                                          "accelerate"};
   const bool zero = !megatron && (sharded || contains_any(core::lower_case(row.era), kSharded));
   if (const std::string named = family(row, words, rack, assumed); !named.empty() && !zero) {
     return named;
@@ -238,6 +250,12 @@ std::string framework_entry(const RunRow& row, bool rack, Assumed& assumed) {
   return known.empty() ? nearest(row, rack, assumed) : known;
 }
 
+std::string software_name(const RunRow& row, const std::string& profile, const Assumed& assumed) {
+  const bool open = std::find(assumed.begin(), assumed.end(), "era") != assumed.end();
+  const bool stands_in = !row.era.empty() && !contains_any(core::lower_case(row.era), kSharded);
+  return open && stands_in ? row.era : profile;
+}
+
 void apply_flags(const RunRow& row, workload::FrameworkSpec& framework) {
   // A profile that does not say what it costs has nothing that hides a collective: asynchronous
   // linears are no user buffers.
@@ -254,6 +272,10 @@ void apply_flags(const RunRow& row, workload::FrameworkSpec& framework) {
   }
   if (recomputes_core_attention(row) && year_of(row) <= 2023) {
     framework.attention_kernels = workload::AttentionKernels::unfused;
+  }
+  constexpr int kFlash = 2023;  // both forks took FlashAttention that year
+  if (old_megatron(core::lower_case(row.era)) && year_of(row) >= kFlash) {
+    framework.attention_kernels = workload::AttentionKernels::flash2;
   }
   framework.scaling =
       scaling_in_words(core::lower_case(row.precision_detail)).value_or(framework.scaling);

@@ -14,6 +14,10 @@ namespace headway::validation {
 /// @param rack  its GPUs share NVLink beyond a node
 std::string framework_entry(const RunRow& row, bool rack, Assumed& assumed);
 
+/// What the row's software is called: the profile's name, or the era's own where the profile only
+/// stands in for it, so that comparisons of the profile's software are not taken for its own.
+std::string software_name(const RunRow& row, const std::string& profile, const Assumed& assumed);
+
 /// Tokens an expert takes at most / mean, as the row's words on routing state it ("capacity factor
 /// 1.0"); 0: they do not.
 double stated_capacity(const RunRow& row);

@@ -110,7 +110,7 @@ TEST(LoadCovariance, IsOfTheseConstantsOrRefused) {
     line += ",0";
   }
   EXPECT_THAT(refused(header + line + "\n"),
-              HasSubstr("has 1 rows, and 14 constants are judged from runs"));
+              HasSubstr("has 1 rows, and 16 constants are judged"));
   EXPECT_TRUE(load_covariance({folder / "none"}).empty());
 }
 

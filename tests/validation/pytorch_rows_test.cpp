@@ -36,13 +36,12 @@ TEST(PyTorchRows, CompilationChoosesKernelsNotTheProfile) {
 }
 
 TEST(PyTorchRows, AreOfTheirYearsProfile) {
-  const auto named = [](const char* era, const char* year, const char* gated) {
-    return profile({{"era", era}, {"year", year}, {"sharding", "3"}, {"gated_mlp", gated}});
+  const auto named = [](const char* era, const char* year) {
+    return profile({{"era", era}, {"year", year}, {"sharding", "3"}});
   };
-  EXPECT_EQ(named("torchtitan", "2024", "yes"), "torchtitan (FSDP2) of 2024");
-  EXPECT_EQ(named("torchtitan", "2025", "yes"), "torchtitan (FSDP2)");
-  EXPECT_EQ(named("pytorch-fsdp", "2024", "yes"), "PyTorch FSDP");
-  EXPECT_EQ(named("pytorch-fsdp", "2024", "no"), "llm-foundry (FSDP)");
+  EXPECT_EQ(named("torchtitan", "2024"), "torchtitan (FSDP2) of 2024");
+  EXPECT_EQ(named("torchtitan", "2025"), "torchtitan (FSDP2)");
+  EXPECT_EQ(named("pytorch-fsdp", "2024"), "PyTorch FSDP");
 }
 
 TEST(PyTorchRows, OfDeepSpeedWithoutMegatronAreItsOwn) {

@@ -67,14 +67,14 @@ TEST(RowReading, WhatIsNotModelledIsRefusedByName) {
 
 // Every field that matters can be blank; the row then says so and its interval is wider.
 TEST(RowReading, ABlankFieldIsAssumedAndWidensTheInterval) {
-  const double narrow = width(predicted({}));
+  const double narrow = predicted({}).own_error;
   for (const char* field :
        {"micro_batch", "vpp", "recompute", "sequence_parallel", "sharding", "era", "precision",
         "vocab", "n_kv_heads", "gpus_per_node", "d_ffn", "gated_mlp"}) {
     const RunPrediction p = predicted({{field, ""}});
     EXPECT_EQ(p.status, "ok-assumed") << field;
     EXPECT_THAT(p.assumed, Contains(field));
-    EXPECT_GT(width(p), narrow) << field;
+    EXPECT_GT(p.own_error, narrow) << field;
   }
 }
 

@@ -75,6 +75,13 @@ Vector solve(std::vector<Vector> a, Vector b) {
   return b;
 }
 
+/// What is known of a constant that no fit moves; 0: runs judge it. Those beyond the list are of
+/// tests.
+double stated_error(std::size_t constant) {
+  const auto& all = judged_constants();
+  return constant < all.size() ? all[constant].stated_error : 0;
+}
+
 /// Change of the constants' logarithms that makes the weighted Huber loss of log errors least:
 /// least squares, weighted anew until they rest. A little ridge holds what no row moves. Only the
 /// rows of the first table decide: what the others show is physics that is missing, which no
@@ -104,6 +111,14 @@ Vector robust_fit(const std::vector<Sample>& samples, std::size_t constants) {
     for (std::size_t i = 0; i < constants; ++i) {
       normal[i][i] += kRidge;
       right[i] -= kRidge * change[i];
+      if (stated_error(i) > 0) {  // it stays: an equation of its own
+        std::fill(normal[i].begin(), normal[i].end(), 0.0);
+        for (Vector& row : normal) {
+          row[i] = 0;
+        }
+        normal[i][i] = 1;
+        right[i] = 0;
+      }
     }
     const Vector step = solve(std::move(normal), std::move(right));
     for (std::size_t i = 0; i < constants; ++i) {
@@ -211,7 +226,9 @@ ConstantCovariance covariance_of(const std::vector<Sample>& samples) {
   const auto rows = deciding(samples);
   ConstantCovariance covariance = spread(jackknife(rows, n), n);
   for (std::size_t i = 0; i < n; ++i) {
-    covariance[i][i] += sources_of(rows, i) < 2 ? kJudgedByOne * kJudgedByOne : 0;
+    const double alone = sources_of(rows, i) < 2 ? kJudgedByOne : 0;
+    const double error = stated_error(i) > 0 ? stated_error(i) : alone;
+    covariance[i][i] += error * error;
   }
   return covariance;
 }
@@ -230,6 +247,9 @@ std::vector<FittedConstant> fit_constants(const std::vector<RunPrediction>& rows
   const auto covariance = spread(without_source, names.size());
   std::vector<FittedConstant> fitted;
   for (std::size_t i = 0; i < names.size(); ++i) {
+    if (stated_error(i) > 0) {
+      continue;
+    }
     const auto moves = [&](const auto& entry) { return std::abs(entry.second[i] - all[i]); };
     const auto most =
         std::max_element(without_source.begin(), without_source.end(),

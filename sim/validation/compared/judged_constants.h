@@ -1,5 +1,5 @@
-// The constants that are judged from published runs: how much a prediction hangs on each, and what
-// their errors make of it.
+// The constants that are judged, most of them from published runs: how much a prediction hangs on
+// each, and what their errors make of it.
 #pragma once
 
 #include <filesystem>
@@ -10,12 +10,15 @@
 
 namespace headway::validation {
 
-/// A constant that published runs judge, and the field of a scenario that holds it.
+/// A constant that is judged, and the field of a scenario that holds it.
 struct JudgedConstant {
   const char* name;
   /// Multiplies it; false where it does not apply (another GPU, shares that were measured, software
   /// that does without).
   bool (*scale)(training::Scenario& scenario, double factor);
+  /// Standard deviation of its logarithm where something else than published runs judges it, as its
+  /// entry in the catalogue says: no fit moves it. 0: they do.
+  double stated_error = 0;
 };
 
 /// In the order of slopes and of the covariance.
