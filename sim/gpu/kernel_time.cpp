@@ -263,7 +263,9 @@ core::FlopsPerSecond rate_or_zero(const GpuSpec& gpu, Precision precision) {
       break;
     }
     case Precision::nvfp4:
-      rate = gpu.peak.fp4;
+      // Scales in E4M3 of blocks of 16; the 4-bit products of CDNA 4 have powers of two of blocks
+      // of 32 (OCP Microscaling Formats 1.0, MXFP4).
+      rate = gpu.architecture == Architecture::blackwell ? gpu.peak.fp4 : core::FlopsPerSecond(0);
       break;
   }
   return rate;

@@ -141,6 +141,17 @@ TEST(KernelTime, OfTf32AndFp32ProductsIsThatOfTheirPeaks) {
 }
 
 // 16 bytes are 4 numbers of tf32; the vector units that multiply fp32 ask for no alignment.
+// 4-bit products of CDNA 4 are MXFP4's: scales are powers of two of 32 numbers, not E4M3 of 16.
+TEST(KernelTime, Nvfp4IsOfBlackwellAlone) {
+  GpuSpec gpu = h100();
+  gpu.peak.fp4 = core::FlopsPerSecond(10e15);
+  gpu.architecture = Architecture::blackwell;
+  EXPECT_EQ(peak_rate(gpu, core::Precision::nvfp4), gpu.peak.fp4);
+  gpu.architecture = Architecture::cdna4;
+  EXPECT_THROW(peak_rate(gpu, core::Precision::nvfp4), core::Error);
+  EXPECT_EQ(peak_rate(gpu, core::Precision::mxfp8), gpu.peak.fp8);
+}
+
 TEST(KernelTime, AlignsRowsToSixteenBytesOfTheFormat) {
   const GpuSpec gpu = h100();
   const auto slower = [&](core::Precision precision, std::int64_t n) {

@@ -44,6 +44,7 @@ std::vector<Published> dense_models() {
       {shape("qwen2_5_vl", 28, 3584, 28, 4, 18944, 152064), 7.615},
       {shape("qwen2_5_vl_text", 28, 3584, 28, 4, 18944, 152064), 7.615},
       {shape("mistral", 32, 4096, 32, 8, 14336, 32000) + R"(, "sliding_window": 4096)", 7.24},
+      {shape("ministral3", 40, 5120, 32, 8, 16384, 131072) + R"(, "head_dim": 128)", 13.5},
       {shape("Yi", 60, 7168, 56, 8, 20480, 64000), 34.4},
       {shape("internlm", 32, 4096, 32, 32, 11008, 103168), 7.32},
       {shape("internlm3", 48, 4096, 32, 2, 10240, 128512) + R"(, "head_dim": 128)", 8.8},
@@ -420,6 +421,40 @@ TEST(HuggingFaceFamilies, GptOssSaysItsBoundsAndScaledRotary) {
       plain + R"(, "swiglu_limit": 7.0, "rope_scaling": {"rope_type": "yarn", "factor": 32.0})");
   EXPECT_TRUE(model.scaled_rotary);
   EXPECT_TRUE(model.moe->limited_activation);
+}
+
+// Every second layer of gpt-oss attends to all tokens, whether its file lists them or not.
+TEST(HuggingFaceFamilies, GptOssHasWindowsOnEverySecondLayer) {
+  const std::string plain =
+      shape("gpt_oss", 4, 2880, 64, 8, 2880, 201088) +
+      R"(, "num_local_experts": 32, "num_experts_per_tok": 4, "sliding_window": 128)";
+  const std::string list =
+      R"(, "layer_types": ["sliding_attention", "full_attention", "sliding_attention", "full_attention"])";
+  for (const std::string& keys : {plain, plain + list}) {
+    const ModelSpec model = read_keys(keys);
+    EXPECT_EQ(model.window, 128);
+    EXPECT_EQ(model.window_period, 2);
+  }
+}
+
+// Keys that say again what is read are no reason for a warning.
+TEST(HuggingFaceFamilies, KeysThatStandTwiceAreNotLeftOver) {
+  const auto remarks = [](const std::string& keys) {
+    return import_hugging_face_config("{" + keys + "}", "config.json").remarks;
+  };
+  EXPECT_THAT(remarks(shape("cohere2", 4, 4096, 32, 8, 14336, 256000) +
+                      R"(, "sliding_window": 4096, "use_parallel_block": true)"),
+              testing::IsEmpty());
+  EXPECT_THAT(remarks(shape("hunyuan_v1_dense", 4, 4096, 32, 8, 14336, 128167) +
+                      R"(, "use_qk_norm": true, "attention_head_dim": 128)"),
+              testing::IsEmpty());
+  EXPECT_THAT(remarks(shape("smollm3", 4, 2048, 16, 4, 11008, 128256) +
+                      R"(, "no_rope_layers": [1, 1, 1, 0], "no_rope_layer_interval": 4)"),
+              testing::IsEmpty());
+  const ModelSpec after = read_keys(shape("cohere2", 4, 4096, 32, 8, 14336, 256000) +
+                                    R"(, "sliding_window": 4096, "use_parallel_block": false)");
+  EXPECT_FALSE(after.parallel_block);
+  EXPECT_EQ(after.norms, 2);
 }
 
 TEST(HuggingFaceFamilies, ParallelBlocksAreRead) {

@@ -15,8 +15,8 @@ TEST(HuggingFaceRefusals, WhatIsNotModelledIsRefusedByName) {
   const auto refused = [](const char* type) {
     return message_of_keys(fmt::format(R"("model_type": "{}")", type));
   };
-  for (const char* type : {"zamba2", "plamo2", "rwkv", "qwen3_5", "mllama", "llama4", "llava",
-                           "gemma3", "gemma4", "bert", "t5", "whisper"}) {
+  for (const char* type : {"qwen3_omni_moe", "plamo2", "rwkv", "qwen3_5", "mllama", "llama4",
+                           "llava", "gemma3", "gemma4", "bert", "t5", "whisper"}) {
     EXPECT_THAT(refused(type), HasSubstr(fmt::format("model_type '{}' is a", type))) << type;
     EXPECT_THAT(refused(type), HasSubstr("that is not among those that are read: decoders of text"))
         << type;
@@ -30,6 +30,14 @@ TEST(HuggingFaceRefusals, WhatIsNotModelledIsRefusedByName) {
               HasSubstr("blocks of keys that an indexer beside grouped-query"));
   EXPECT_THAT(refused("step3p7"), HasSubstr("has windows of which the first layer of each period"));
   EXPECT_THAT(refused("phi3small"), HasSubstr("block-sparse attention"));
+  for (const auto& [type, part] : {std::pair("zamba2", "blocks of attention whose weights"),
+                                   std::pair("lfm2", "gated short convolutions"),
+                                   std::pair("recurrent_gemma", "gated linear recurrences"),
+                                   std::pair("bailing_hybrid", "lightning attention beside"),
+                                   std::pair("step3p5", "gates of whole heads"),
+                                   std::pair("afmoe", "gated attention with windows")}) {
+    EXPECT_THAT(refused(type), HasSubstr(fmt::format("model_type '{}' has {}", type, part)));
+  }
 }
 
 TEST(HuggingFaceRefusals, AHintNeverNamesAnotherModel) {

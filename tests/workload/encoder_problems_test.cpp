@@ -3,6 +3,8 @@
 
 #include <gmock/gmock.h>
 
+#include "sim/workload/vision/encoder.h"
+
 #include "tests/workload/seeing_models.h"
 #include "tests/workload/violation_texts.h"
 
@@ -20,6 +22,25 @@ TEST(EncoderProblems, OfOneThatFitsAreNone) {
   ParallelismSpec context = split(2, 2);
   context.context = 4;
   EXPECT_TRUE(encoder_problems(qwen2_5_vl_7b(), seeing(8), context).empty());
+}
+
+// A table of 64 x 64 positions, averaged in squares of 4 x 4, is 256 tokens: a larger picture is
+// several images. With a rotary embedding any size goes.
+TEST(EncoderProblems, AnImageHasTheTokensOfTheTable) {
+  ModelSpec model = qwen2_5_vl_7b();
+  model.vision->rotary = false;
+  model.vision->positions = 64 * 64;
+  model.vision->merge = 4;
+  EXPECT_EQ(most_image_tokens(*model.vision), std::optional(256));
+  TrainingSpec training = seeing(8);
+  training.images->sizes = {{256, 1}};
+  EXPECT_TRUE(encoder_problems(model, training, {}).empty());
+  training.images->sizes = {{257, 1}};
+  EXPECT_THAT(texts(encoder_problems(model, training, {})),
+              ElementsAre(HasSubstr("an image of 257 tokens has more patches than the encoder has "
+                                    "positions (4096, without a rotary embedding): 256 tokens")));
+  model.vision->rotary = true;
+  EXPECT_FALSE(most_image_tokens(*model.vision).has_value());
 }
 
 TEST(EncoderProblems, NameImagesWithoutEncoderAndTheOtherWayRound) {

@@ -19,6 +19,7 @@
 #include "sim/import/hugging_face/hugging_face.h"
 #include "sim/training/price_warning.h"
 #include "sim/training/step/step.h"
+#include "sim/workload/vision/encoder.h"
 
 #include "apps/headway/options.h"
 
@@ -269,9 +270,12 @@ std::string text_with(const StarterChoice& choice,
   const int batch = (std::max(kUsualBatch, replicas) + replicas - 1) / replicas * replicas;
   const std::string name =
       choice.name.empty() ? fmt::format("{} on {} GPUs", model.name, gpus) : choice.name;
-  const char* images =
+  constexpr int kUsualTokens = 1024;
+  const std::string images =
       model.spec.vision
-          ? "\n  images: {per_sequence: 4, sizes: [{tokens: 1024}]}  # made up: of your data"
+          ? fmt::format(
+                "\n  images: {{per_sequence: 4, sizes: [{{tokens: {}}}]}}  # made up: of your data",
+                workload::most_image_tokens(*model.spec.vision).value_or(kUsualTokens))
           : "";
   const std::string prices =
       server.prices.empty()

@@ -31,7 +31,17 @@ void read_mimo(JsonObject& json, ModelSpec& model) {
 }
 
 /// One layer in four has no rotary embedding, which moves a thousandth of a step.
-void read_smollm3(JsonObject& json, ModelSpec& model) { read_tied(json, model); }
+void read_smollm3(JsonObject& json, ModelSpec& model) {
+  read_tied(json, model);
+  json.pass_over({"no_rope_layers", "no_rope_layer_interval"});
+}
+
+/// The width of a head stands twice in its files.
+void read_hunyuan(JsonObject& json, ModelSpec& model) {
+  read_llama(json, model);
+  model.query_key_norm = json.flag_or("use_qk_norm", true);
+  json.pass_over({"attention_head_dim"});
+}
 
 /// ALiBi in the 13B models (40 layers), whose files have no key that says so.
 void read_baichuan(JsonObject& json, ModelSpec& model) {
@@ -124,6 +134,7 @@ void read_gemma3(JsonObject& json, ModelSpec& model) {
   }
   model.norms = 4;
   model.query_key_norm = true;
+  json.pass_over({"_sliding_window_pattern"});  // of layer_types, which stands beside it
   keys.say();
 }
 
@@ -175,8 +186,8 @@ void read_cohere2(JsonObject& json, ModelSpec& model) {
   set_attention_kind(model);
   read_periodic_window(json, model, json.whole_or("sliding_window_pattern", 4));
   model.ffn = json.whole("intermediate_size");
-  model.parallel_block = true;
-  model.norms = 1;
+  model.parallel_block = json.flag_or("use_parallel_block", true);
+  model.norms = model.parallel_block ? 1 : 2;
 }
 
 /// MLPs of two matrices.
@@ -222,6 +233,7 @@ void read_starcoder2(JsonObject& json, ModelSpec& model) {
 
 constexpr std::array kDenseFamilies{Family{"llama", read_llama},
                                     Family{"mistral", read_llama},
+                                    Family{"ministral3", read_llama},
                                     Family{"Yi", read_llama},
                                     Family{"qwen2", read_llama},
                                     Family{"qwen2_vl", read_llama},
@@ -239,7 +251,7 @@ constexpr std::array kDenseFamilies{Family{"llama", read_llama},
                                     Family{"granite", read_llama},
                                     Family{"smollm3", read_smollm3},
                                     Family{"ernie4_5", read_tied},
-                                    Family{"hunyuan_v1_dense", read_normed_queries},
+                                    Family{"hunyuan_v1_dense", read_hunyuan},
                                     Family{"glm", read_llama},
                                     Family{"glm4", read_glm4},
                                     Family{"olmo", read_llama},

@@ -93,9 +93,14 @@ void read_mixtral(JsonObject& json, ModelSpec& model) {
 }
 
 /// Experts have biases, which the configuration does not name. With YaRN the rotary embedding has a
-/// factor, 0.1 ln(scale) + 1.
+/// factor, 0.1 ln(scale) + 1. Every second layer has no window where the file lists none.
+/// Source: transformers, models/gpt_oss/configuration_gpt_oss.py, 2025.
 void read_gpt_oss(JsonObject& json, ModelSpec& model) {
-  read_mixtral(json, model);
+  read_shape(json, model);
+  read_head_dim(json, model);
+  set_attention_kind(model);
+  read_periodic_window(json, model, 2);
+  read_experts(json, model, {"num_local_experts", "intermediate_size"});
   model.moe->biases = true;
   model.moe->limited_activation = json.has("swiglu_limit");
   constexpr const char* kScaling = "rope_scaling.rope_type";
@@ -350,6 +355,7 @@ void read_hunyuan_experts(JsonObject& json, ModelSpec& model) {
   moe.shared_experts = same_in_all(json, "num_shared_expert", 1, 0);
   model.moe = moe;
   model.query_key_norm = json.flag_or("use_qk_norm", true);
+  json.pass_over({"attention_head_dim"});  // head_dim again
 }
 
 void read_minimax_m2(JsonObject& json, ModelSpec& model) {

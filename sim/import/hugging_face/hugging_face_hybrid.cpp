@@ -130,6 +130,7 @@ void read_kimi_linear(JsonObject& json, ModelSpec& model) {
   mixer.convolution = json.whole_or("linear_attn_config.short_conv_kernel_size", 4);
   model.mixer = mixer;
   json.pass_over({"linear_attn_config.kda_layers"});  // all the others
+  json.pass_over({"topk_group"});                     // of one group of experts
   const std::vector<int> full = json.wholes("linear_attn_config.full_attn_layers");  // from one
   std::vector<LayerContent> layers(static_cast<std::size_t>(model.layers), LayerContent::mixer);
   for (const int layer : full) {

@@ -83,6 +83,13 @@ ParallelismSpec encoder_layout(const ModelSpec& model, const ParallelismSpec& pa
   return own;
 }
 
+std::optional<int> most_image_tokens(const VisionSpec& vision) {
+  return vision.positions > 0 && !vision.rotary
+             ? std::optional(
+                   std::max(1, vision.positions / static_cast<int>(patches_of_token(vision))))
+             : std::nullopt;
+}
+
 double image_tokens(const ImagesSpec& images) {
   double tokens = 0;
   double shares = 0;

@@ -2,6 +2,7 @@
 // parameters and its floating-point operations.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "sim/workload/memory/rank_parameters.h"
@@ -42,6 +43,10 @@ ParallelismSpec encoder_layout(const ModelSpec& model, const ParallelismSpec& pa
 
 /// Tokens that the images of a sequence, or of a micro-batch, take in the mean.
 double image_tokens(const ImagesSpec& images);
+
+/// Tokens of an image at most, where the encoder's table of positions says (without a rotary
+/// embedding every patch has a row in it); nothing where any size goes.
+std::optional<int> most_image_tokens(const VisionSpec& vision);
 /// Patches of a token: `merge`^2.
 inline double patches_of_token(const VisionSpec& vision) {
   return static_cast<double>(vision.merge) * vision.merge;

@@ -97,6 +97,12 @@ class EncoderComplaints {
     double tokens = parallelism_.micro_batch * image_tokens(images);
     for (const ImageSize& size : images.sizes) {
       tokens = std::max<double>(tokens, size.tokens);
+      if (const auto most = most_image_tokens(vision); most && size.tokens > *most) {
+        add("training.images.sizes",
+            "an image of {} tokens has more patches than the encoder has positions ({}, without a "
+            "rotary embedding): {} tokens at most; of larger pictures write more images",
+            size.tokens, vision.positions, *most);
+      }
     }
     const double patches = patches_of_token(vision) * tokens;
     if (constexpr int most = std::numeric_limits<int>::max(); patches > most) {
