@@ -89,8 +89,8 @@ void set_limits(httplib::Server& server) {
                               {"Cache-Control", "no-store"}});
 }
 
-/// Sent as it is: the library packs a content (the charts' script in 2.5 s of a processor), but none
-/// that it is told the length of, and the browser is on this machine.
+/// Sent as it is: the library packs a content (the charts' script in 2.5 s of a processor), but
+/// none that it is told the length of, and the browser is on this machine.
 void set_unpacked(httplib::Response& response, Reply reply) {
   response.status = reply.status;
   const std::size_t length = reply.body.size();
