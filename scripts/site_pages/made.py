@@ -92,7 +92,7 @@ def also_called() -> dict[str, list[str]]:
 def table_of_keys() -> str:
     """All keys with kind, range, default and meaning: a row each."""
     known = keys()
-    said = explained(list(known))
+    said = explained()
     pages = {path: page for page, paths in pages_of_keys().items() for path in paths}
     rows = []
     for path in known:
@@ -145,7 +145,7 @@ def key_section(path: str, lines: list[str]) -> str:
 def keys_pages() -> dict[str, str]:
     """The pages of keys, a table of all, and what leads to them."""
     known = keys()
-    said = explained(list(known))
+    said = explained()
     pages = {
         name: [key_section(p, said[p] or [str(known[p].get("description", ""))]) for p in paths]
         for name, paths in pages_of_keys().items()

@@ -75,8 +75,10 @@ def keys() -> dict[str, dict[str, Any]]:
     return found
 
 
-def explained(paths: list[str]) -> dict[str, list[str]]:
+@cache
+def explained() -> dict[str, list[str]]:
     """What `headway explain` says of each key, without its heading; nothing where it knows none."""
+    paths = list(keys())
 
     def lines(path: str) -> list[str]:
         try:

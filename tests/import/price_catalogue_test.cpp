@@ -67,7 +67,8 @@ TEST(PriceCatalogue, CallsAGpuAsItsNameDoes) {
 }
 
 TEST(PriceCatalogue, SaysWhatThereIsInstead) {
-  EXPECT_THAT(refusal({}), HasSubstr("has prices of B200, H100; say which: --accelerator NAME"));
+  EXPECT_THAT(refusal(OfferRequest{}),
+              HasSubstr("has prices of B200, H100; say which: --accelerator NAME"));
   EXPECT_THAT(refusal({"H200", "", false}),
               HasSubstr("no accelerator 'H200'; there are B200, H100"));
   EXPECT_THAT(refusal({"B200", "south-2", false}),

@@ -15,12 +15,12 @@
 namespace headway::network {
 namespace {
 
-using testing::Ends;
-using testing::run_fluid;
-using testing::run_packets;
-using testing::Scene;
-using testing::Stream;
-using testing::Wire;
+using reference::Ends;
+using reference::run_fluid;
+using reference::run_packets;
+using reference::Scene;
+using reference::Stream;
+using reference::Wire;
 
 constexpr core::Tick kPacket = 81'920;  // 4096 B at 50 GB/s [ps]
 constexpr core::Tick kFirstTick = 1;    // a sender's first packet sets out one tick late
@@ -69,7 +69,7 @@ TEST(FluidError, OfAnOversubscribedTrunkIsAFewPackets) {
   const Ends packets = run_packets(scene);
   EXPECT_EQ(fluid.last(), 3'000'000 + 2 * 256 * kPacket);
   EXPECT_LT(std::abs(error(fluid.last(), packets.last())), 0.01);
-  const RunResult result = run(testing::fluid_problem(scene), {});
+  const RunResult result = run(reference::fluid_problem(scene), {});
   const double moving_s = static_cast<double>(result.end - 3'000'000) * 1e-12;
   EXPECT_NEAR(result.link_bytes[2 * n] / (50e9 * n / 2 * moving_s), 1, 1e-9);
   EXPECT_NEAR(result.link_bytes[0] / (50e9 * moving_s), 0.5, 1e-9);
@@ -167,7 +167,7 @@ TEST(FluidError, OfAFlappingLinkIsAPacketOrTwo) {
   EXPECT_NEAR(static_cast<double>(run_packets(scene).last()), static_cast<double>(fluid),
               static_cast<double>(14 * kPacket));
   // The outage is seen in the link's utilisation: 25 of 111 us are missing.
-  const RunResult result = run(testing::fluid_problem(scene), {});
+  const RunResult result = run(reference::fluid_problem(scene), {});
   const double capacity = 50e9 * static_cast<double>(result.end) * 1e-12;
   EXPECT_NEAR(result.link_bytes[1] / capacity, 1024 * kPacket / static_cast<double>(result.end),
               1e-9);
@@ -243,7 +243,7 @@ TEST(LinkUtilisation, ShowsEcmpCollisions) {
 
 TEST(LinkUtilisation, ShowsIncast) {
   const Scene scene = incast(8, 1024);
-  const RunResult result = run(testing::fluid_problem(scene), {});
+  const RunResult result = run(reference::fluid_problem(scene), {});
   const double moving = static_cast<double>(result.end - 2'000'000) * 1e-12 * 50e9;
   EXPECT_NEAR(result.link_bytes[8] / moving, 1, 1e-9);
   for (std::uint32_t sender = 0; sender < 8; ++sender) {

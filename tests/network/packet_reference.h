@@ -18,7 +18,7 @@
 #include "sim/core/engine/engine.h"
 #include "sim/network/flow/problem.h"
 
-namespace headway::network::testing {
+namespace headway::network::reference {
 
 constexpr std::int64_t kPacketBytes = 4096;
 
@@ -294,4 +294,4 @@ inline Ends run_fluid(const Scene& scene) {
   return {result.actor_end, 0};
 }
 
-}  // namespace headway::network::testing
+}  // namespace headway::network::reference

@@ -1,5 +1,6 @@
 #include "sim/plan/shortlist/shortlist.h"
 
+#include <array>
 #include <gtest/gtest.h>
 #include <oneapi/tbb/global_control.h>
 
@@ -94,33 +95,55 @@ std::vector<Estimate> one_by_one(const training::Scenario& s, const Space& space
   return found;
 }
 
+/// A scenario, its space, and what asking every layout by itself finds there.
+struct Asked {
+  explicit Asked(const training::Scenario& asked)
+      : scenario(asked), space(scenario), every(one_by_one(scenario, space)) {}
+  Asked(const Asked&) = delete;  // the space refers to the scenario
+  Asked& operator=(const Asked&) = delete;
+
+  training::Scenario scenario;
+  Space space;
+  std::vector<Estimate> every;
+};
+
+/// A dense model and one of experts, asked once for all tests: it takes seconds.
+const std::array<Asked, 2>& asked_once() {
+  static const std::array<Asked, 2> both{Asked(small()), Asked(mixture())};
+  return both;
+}
+
 // Rules asked of parts of a layout, memory put together of two halves: the same layouts are left
 // as where each is checked by itself, and each of the others has a reason.
+void expect_left(const Asked& asked) {
+  const auto& [scenario, space, every] = asked;
+  const auto list = make_shortlist(scenario, space, {.most = 1'000'000, .of_family = 1'000'000});
+  ASSERT_EQ(list.layouts.size(), every.size());
+  ASSERT_GT(every.size(), 200U);
+  for (std::size_t i = 0; i < every.size(); ++i) {
+    EXPECT_EQ(list.layouts[i].number, every[i].number) << i;
+    EXPECT_EQ(list.layouts[i].time, every[i].time) << i;
+  }
+  EXPECT_EQ(list.rejected.total() + std::ssize(list.layouts), space.layouts());
+  EXPECT_EQ(list.estimated, std::ssize(list.layouts));
+}
+
 TEST(Shortlist, LeavesWhatTheRulesLeave) {
   auto odd = small();  // eight tensor ranks cannot divide the sequence, and may still have it whole
   odd.training.sequence_length = 4100;
   odd.search.hold = {SearchAxis::context, SearchAxis::rank_order, SearchAxis::virtual_stages};
-  for (const auto& s : {small(), mixture(), odd}) {
-    const Space space(s);
-    const auto every = one_by_one(s, space);
-    const auto list = make_shortlist(s, space, {.most = 1'000'000, .of_family = 1'000'000});
-    ASSERT_EQ(list.layouts.size(), every.size());
-    ASSERT_GT(every.size(), 200U);
-    for (std::size_t i = 0; i < every.size(); ++i) {
-      EXPECT_EQ(list.layouts[i].number, every[i].number) << i;
-      EXPECT_EQ(list.layouts[i].time, every[i].time) << i;
-    }
-    EXPECT_EQ(list.rejected.total() + std::ssize(list.layouts), space.layouts());
-    EXPECT_EQ(list.estimated, std::ssize(list.layouts));
+  odd.search.micro_batch = {1};
+  for (const Asked& each : asked_once()) {
+    expect_left(each);
   }
+  expect_left(Asked(odd));
 }
 
 // A short list opens few shapes and is the head of the whole one, families counted.
 TEST(Shortlist, IsTheHeadOfAllWithoutLookingAtAll) {
-  for (const auto& s : {small(), mixture()}) {
-    const Space space(s);
+  for (const auto& [s, space, every] : asked_once()) {
     std::vector<Estimate> wanted;
-    for (const Estimate& one : one_by_one(s, space)) {
+    for (const Estimate& one : every) {
       const auto same = std::count_if(wanted.begin(), wanted.end(), [&](const Estimate& other) {
         return same_family(one.layout, other.layout);
       });

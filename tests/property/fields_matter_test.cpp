@@ -294,7 +294,7 @@ void add_taught(std::vector<Base>& list) {
   }
 }
 
-/// Other ways to stay up.
+/// Other ways to stay up. Few trials tell the mean within a fifth.
 void add_recoveries(std::vector<Base>& list) {
   list.emplace_back(
       "failing.yaml",
@@ -304,7 +304,7 @@ void add_recoveries(std::vector<Base>& list) {
           "run.recovery.retire_after=2", "run.recovery.retired_back=2 h",
           "run.recovery.retire_score={limit: 1.2, half_life: 3 h}",
           "run.recovery.spare_choice=fewest_failures", "run.failures.lemons.cured=0.3",
-          "run.recovery.eviction=node", "run.mean_within=0.05", "cluster.spares=3"});
+          "run.recovery.eviction=node", "run.mean_within=0.2", "cluster.spares=3"});
   list.emplace_back("failing.yaml", std::vector<std::string>{"run.recovery.eviction=node",
                                                              "run.recovery.rack_spares=1"});
   list.emplace_back(

@@ -41,7 +41,8 @@ class Served:
         given |= headers or {}
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=timeout)
         try:
-            connection.putrequest("GET" if body is None else "POST", path, skip_host=True)
+            method = "GET" if body is None else "POST"
+            connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
             if body is not None and "Content-Length" not in given:
                 given["Content-Length"] = str(len(body))
             for name, value in given.items():

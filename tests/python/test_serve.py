@@ -163,6 +163,16 @@ def test_bad_questions_are_errors_in_words(server, path, body):
         assert "internal" not in error["message"]
 
 
+def test_nothing_is_packed_on_its_way_to_this_machine(server):
+    """Packing the charts' script takes seconds, sending it milliseconds."""
+    taken = {"Accept-Encoding": "gzip, deflate, br, zstd"}
+    for path, body in (("/charts.js", None), ("/page.js", None), ("/api/start", b"{}")):
+        status, answer, headers = server.request(path, body, taken)
+        assert status == 200, path
+        assert "Content-Encoding" not in headers, path
+        assert int(headers["Content-Length"]) == len(answer) > 1000, path
+
+
 def test_unknown_paths_and_verbs(server):
     assert server.request("/api/other", b"{}")[0] == 404
     assert server.request("/%2e%2e/etc/passwd")[0] == 404

@@ -27,7 +27,7 @@ ModelSpec kept_wide(int first, int last) {
   return model;
 }
 
-TrainingSpec in(Precision precision, Scaling scaling = Scaling::tensor) {
+TrainingSpec in_format(Precision precision, Scaling scaling = Scaling::tensor) {
   TrainingSpec training = recipe(8192, 4);
   training.precision = precision;
   training.framework.scaling = scaling;
@@ -54,7 +54,7 @@ TEST(SixteenBitLayers, AreTheFirstAndTheLast) {
 // are as many.
 TEST(SixteenBitLayers, CastNothing) {
   for (const Precision precision : {Precision::fp8, Precision::mxfp8, Precision::nvfp4}) {
-    const TrainingSpec training = in(precision);
+    const TrainingSpec training = in_format(precision);
     const StepGraph narrow = build_step_graph(llama_8b(), training, split(1, 1), 1, 1);
     const StepGraph mixed = build_step_graph(kept_wide(3, 5), training, split(1, 1), 1, 1);
     EXPECT_DOUBLE_EQ(kernel_traffic(mixed, "cast"), 0.75 * kernel_traffic(narrow, "cast"));
@@ -65,11 +65,12 @@ TEST(SixteenBitLayers, CastNothing) {
 
 // Nor do they pass a transform, of which four bits' recipe has more traffic than its casts alone.
 TEST(SixteenBitLayers, KnowNothingOfTheRecipeForFourBits) {
-  TrainingSpec training = in(Precision::nvfp4);
+  TrainingSpec training = in_format(Precision::nvfp4);
   training.nvfp4 = Nvfp4Spec{};
   const StepGraph narrow = build_step_graph(llama_8b(), training, split(1, 1), 1, 1);
   const StepGraph mixed = build_step_graph(kept_wide(3, 5), training, split(1, 1), 1, 1);
-  const StepGraph wide = build_step_graph(llama_8b(), in(Precision::bf16), split(1, 1), 1, 1);
+  const StepGraph wide =
+      build_step_graph(llama_8b(), in_format(Precision::bf16), split(1, 1), 1, 1);
   const double recipe = memory_traffic(narrow) - memory_traffic(wide);
   EXPECT_GT(recipe, 0);
   EXPECT_NEAR((memory_traffic(mixed) - memory_traffic(wide)) / recipe, 0.75, 1e-9);
@@ -77,7 +78,7 @@ TEST(SixteenBitLayers, KnowNothingOfTheRecipeForFourBits) {
 
 // A layer keeps what it keeps in bf16, the others what they keep in fp8.
 TEST(SixteenBitLayers, KeepWhatTheyKeepWithoutNarrowOperands) {
-  TrainingSpec training = in(Precision::fp8);
+  TrainingSpec training = in_format(Precision::fp8);
   training.framework.narrow_activations = true;
   const auto kept = [&](Precision precision, const ModelSpec& model, int layer) {
     training.precision = precision;
@@ -93,7 +94,7 @@ TEST(SixteenBitLayers, KeepWhatTheyKeepWithoutNarrowOperands) {
 // With weights that stay in mxfp8 (33/32 B, both ways) in place of 16 bits: 2 x 33/32 - 2 B a
 // weight of a layer, of 24 of the 32.
 TEST(SixteenBitLayers, HaveNoNarrowCopies) {
-  TrainingSpec training = in(Precision::mxfp8);
+  TrainingSpec training = in_format(Precision::mxfp8);
   training.framework.allocation.narrow_weights = true;
   const auto weights = [&](const ModelSpec& model, Precision precision) {
     training.precision = precision;
@@ -108,7 +109,7 @@ TEST(SixteenBitLayers, HaveNoNarrowCopies) {
 
 // Weights of 24 of 32 layers travel in one byte instead of two.
 TEST(SixteenBitLayers, AreGatheredInSixteenBits) {
-  TrainingSpec training = in(Precision::fp8);
+  TrainingSpec training = in_format(Precision::fp8);
   const auto bytes = [&](const ModelSpec& model) {
     return collective_bytes(build_step_graph(model, training, sharded(), 4, 1), Group::data_context,
                             core::CollectiveKind::all_gather);
@@ -123,14 +124,14 @@ TEST(SixteenBitLayers, WithoutNarrowOnesAreAContradiction) {
   const auto broken = [](const ModelSpec& model, const TrainingSpec& training) {
     return texts(unsupported(model, training, split(1, 1)));
   };
-  EXPECT_THAT(broken(kept_wide(1, 1), in(Precision::fp8)), ElementsAre());
-  EXPECT_THAT(broken(kept_wide(1, 1), in(Precision::bf16)),
+  EXPECT_THAT(broken(kept_wide(1, 1), in_format(Precision::fp8)), ElementsAre());
+  EXPECT_THAT(broken(kept_wide(1, 1), in_format(Precision::bf16)),
               ElementsAre(HasSubstr("operands are bf16 in all layers")));
-  EXPECT_THAT(broken(kept_wide(1, 1), in(Precision::fp8, Scaling::delayed)),
+  EXPECT_THAT(broken(kept_wide(1, 1), in_format(Precision::fp8, Scaling::delayed)),
               ElementsAre(HasSubstr("with delayed scales all layers are fp8")));
-  EXPECT_THAT(broken(kept_wide(0, 0), in(Precision::fp8)),
+  EXPECT_THAT(broken(kept_wide(0, 0), in_format(Precision::fp8)),
               ElementsAre(HasSubstr("no layer stays in 16 bits")));
-  EXPECT_THAT(broken(kept_wide(16, 16), in(Precision::nvfp4)),
+  EXPECT_THAT(broken(kept_wide(16, 16), in_format(Precision::nvfp4)),
               ElementsAre(HasSubstr("16 + 16 layers in 16 bits leave none of the 32")));
 }
 

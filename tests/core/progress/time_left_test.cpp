@@ -9,11 +9,11 @@ namespace headway::core {
 namespace {
 
 /// At a moment, in seconds of processor time since the phase began, so many parts were done.
-struct Told {
+struct Moment {
   double seconds;
   std::size_t done, total;
 };
-using Trace = std::vector<Told>;
+using Trace = std::vector<Moment>;
 
 // `--progress json`, thinned, from a tenth of the phase on; the last is its end. `run` of 20,000
 // trials of Llama 3.1 405B; `sweep` of 256 points of 64 H100; `plan` of the 15 machines of
@@ -56,7 +56,7 @@ double worst(const Trace& trace) {
   const double end = trace.back().seconds;
   double most = 0;
   TimeLeft time_left;
-  for (const Told& told : trace) {
+  for (const Moment& told : trace) {
     const auto left = time_left.told(told.done, told.total, told.seconds);
     if (10 * told.done >= told.total) {
       most = std::max(most, std::abs(told.seconds + left.value() - end) / end);
