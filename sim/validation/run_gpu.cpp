@@ -1,10 +1,11 @@
-// Names of GPUs and number formats, as published tables write them.
+// Names of GPUs, as published tables write them, and the formats they compute in.
 #include <algorithm>
 #include <cmath>
 
 #include "sim/core/error.h"
 #include "sim/core/text.h"
 #include "sim/validation/run_parts.h"
+#include "sim/validation/words/layout_words.h"
 
 namespace headway::validation {
 
@@ -270,24 +271,21 @@ bool limited_power(const RunRow& row) {
          read_name(row.gpu).power == 0;
 }
 
-core::Precision precision_of(const std::string& text) {
+void set_precision(const RunRow& row, training::Scenario& s, Assumed& assumed) {
   using core::Precision;
-  static constexpr std::pair<const char*, Precision> kBeginnings[] = {
-      {"mxfp8", Precision::mxfp8},     {"fp8-mx", Precision::mxfp8},   {"nvfp4", Precision::nvfp4},
-      {"fp4-nv", Precision::nvfp4},    {"fp8", Precision::fp8},        {"float8", Precision::fp8},
-      {"bf16", Precision::bf16},       {"bfloat16", Precision::bf16},  {"fp16", Precision::fp16},
-      {"float16", Precision::fp16},    {"half", Precision::fp16},      {"tf32", Precision::tf32},
-      {"fp32", Precision::fp32},       {"float32", Precision::fp32},   {"te-fp8", Precision::fp8},
-      {"te fp8", Precision::fp8},      {"hybrid fp8", Precision::fp8}, {"e4m3", Precision::fp8},
-      {"mixed bf16", Precision::bf16}, {"mixed fp16", Precision::fp16}};
-  std::string word = core::lower_case(text);
-  std::replace(word.begin(), word.end(), '_', '-');
-  for (const auto& [beginning, precision] : kBeginnings) {
-    if (word.starts_with(beginning)) {
-      return precision;
-    }
+  const bool stated = !row.precision.empty();
+  const PrecisionWords words = stated ? precision_words(row.precision) : PrecisionWords{};
+  const auto architecture = s.cluster.node.gpu.architecture;
+  const bool old = architecture == gpu::Architecture::volta ||
+                   architecture == gpu::Architecture::turing;  // without bf16
+  const Precision usual = stated && old ? Precision::fp16 : s.training.framework.usual.precision;
+  s.training.precision = words.format.value_or(usual);
+  if (words.pure) {
+    s.training.optimizer_state = workload::OptimizerState::adam_bf16;
   }
-  throw core::Error("unknown precision " + text);
+  if (!stated || words.open) {
+    assume(assumed, "precision");
+  }
 }
 
 }  // namespace headway::validation

@@ -8,6 +8,7 @@
 #include "sim/core/shown_text.h"
 #include "sim/core/text.h"
 #include "sim/validation/run_parts.h"
+#include "sim/validation/words/layout_words.h"
 
 namespace headway::validation {
 
@@ -89,6 +90,21 @@ std::string unknown_words(const std::string& text, std::string_view known) {
   return unknown;
 }
 
+/// Tells what a reader did not understand, and what it took for something that is not modelled.
+void tell(const char* column,
+          const ReadCell& read,
+          std::vector<std::string>& doubts,
+          Assumed& assumed) {
+  if (!read.nearness.empty()) {
+    doubts.push_back(read.nearness);
+  }
+  if (!read.unknown.empty()) {
+    doubts.push_back(
+        fmt::format("not understood in {}: {}", column, core::shortened(read.unknown)));
+    assume(assumed, column);
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> not_understood(const RunRow& row, Assumed& assumed) {
@@ -102,6 +118,11 @@ std::vector<std::string> not_understood(const RunRow& row, Assumed& assumed) {
           fmt::format("not understood in {}: {}", column.column, core::shortened(unknown)));
       assume(assumed, column.column);
     }
+  }
+  tell("sharding", sharding_words(row.sharding), doubts, assumed);
+  tell("recompute", recompute_words(row.recompute), doubts, assumed);
+  if (!row.precision.empty()) {
+    tell("precision", precision_words(row.precision), doubts, assumed);
   }
   return doubts;
 }
