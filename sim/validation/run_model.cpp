@@ -1,5 +1,4 @@
 // The model of a published run.
-#include <charconv>
 #include <cmath>
 
 #include "sim/core/error.h"
@@ -7,6 +6,7 @@
 #include "sim/core/text.h"
 #include "sim/validation/run_parts.h"
 #include "sim/validation/run_software.h"
+#include "sim/validation/words/number_words.h"
 #include "sim/workload/closed_form.h"
 
 namespace headway::validation {
@@ -153,19 +153,19 @@ workload::ExpertsSpec row_experts(const RunRow& row,
   return moe;
 }
 
-/// Width of a head: the column's first number where it is one, the model's, or an equal share.
-int head_width(const RunRow& row, const workload::ModelSpec& m, const workload::ModelSpec* known) {
-  const std::string& text = row.head_dim;
-  if (!text.empty() && !contains(text, " ")) {
-    int width = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), width);
-    if (error != std::errc{} || end != text.data() + text.size() || !kWidths.contains(width)) {
-      throw core::Error(fmt::format("line {}: '{}' in column 'head_dim' must be a whole number {}",
-                                    row.line, core::shortened(text), kWidths.words));
-    }
-    return width;
+/// Widths of a head: the column's, the model's, or an equal share.
+HeadWidths widths_of_head(const RunRow& row,
+                          const workload::ModelSpec& m,
+                          const workload::ModelSpec* known) {
+  if (row.head_dim.empty()) {
+    return {known != nullptr ? known->head_dim : m.hidden / m.heads, 0};
   }
-  return text.empty() && known != nullptr ? known->head_dim : m.hidden / m.heads;
+  const auto widths = head_widths(row.head_dim);
+  if (!widths || !kWidths.contains(widths->keys)) {
+    throw core::Error(fmt::format("line {}: '{}' in column 'head_dim' must be a whole number {}",
+                                  row.line, core::shortened(row.head_dim), kWidths.words));
+  }
+  return *widths;
 }
 
 /// Inner width of dense layers. Without any statement 4 x hidden, or 8/3 of it with a gate.
@@ -203,6 +203,7 @@ void fill_attention(const RunRow& row,
     m.attention = workload::AttentionKind::multi_latent;
     m.latent = latent_ranks(m.hidden, known, assumed);
     m.head_dim = m.latent->no_rope_dim + m.latent->rope_dim;
+    m.value_dim = 0;  // the latent ranks have it
   } else if (attention.empty() && known != nullptr && known->window > 0) {
     m.attention = known->attention;
     m.window = known->window;
@@ -261,7 +262,9 @@ workload::ModelSpec row_model(const RunRow& row, const Catalogue& catalogue, Ass
                       : equal ? row.n_kv_heads.value_or(m.heads)
                               : filled(row.n_kv_heads, "n_kv_heads", known,
                                        &workload::ModelSpec::key_value_heads, m.heads, assumed);
-  m.head_dim = head_width(row, m, known);
+  const HeadWidths widths = widths_of_head(row, m, known);
+  m.head_dim = widths.keys;
+  m.value_dim = widths.values == widths.keys ? 0 : widths.values;
   if (row.is_mixture()) {
     m.moe = row_experts(row, known, assumed);
   }

@@ -119,6 +119,12 @@ std::vector<std::string> not_understood(const RunRow& row, Assumed& assumed) {
       assume(assumed, column.column);
     }
   }
+  for (const AboutCell& about : row.abouts) {
+    assume(assumed, about.column);
+    if (!about.why.empty()) {
+      doubts.push_back(about.why);
+    }
+  }
   tell("sharding", sharding_words(row.sharding), doubts, assumed);
   tell("recompute", recompute_words(row.recompute), doubts, assumed);
   if (!row.precision.empty()) {
