@@ -9,6 +9,8 @@
 #include "sim/core/text.h"
 #include "sim/validation/run_parts.h"
 #include "sim/validation/words/layout_words.h"
+#include "sim/validation/words/model_words.h"
+#include "sim/validation/words/network_words.h"
 
 namespace headway::validation {
 
@@ -31,14 +33,16 @@ constexpr std::string_view kFiller =
 
 constexpr KnownWords kColumns[] = {
     {"network", &RunRow::network,
-     " a100 agg aws b200 b300 bandwidth between bluefield card cards clos cluster compute connectx "
-     "cx5 cx6 cx7 cx8 dgx dpu dual edr efa efav2 efav3 elastic eos ethernet fabric fat gb gb200 "
-     "gb300 gbit gbps gib gpu gpudirect gpus h100 h200 hdr hdr100 hdr200 hgx hpe ib infiniband "
-     "interconnect intra inter layer management mellanox meta mlnx multi ndr ndr200 ndr400 network "
-     "nic nics nvidia nvl72 nvlink nvlink2 nvlink3 nvlink4 nvlink5 nvswitch omni opa "
-     "oversubscribed oversubscription path pcie port ports quantum quantum2 rail rails rdma roce "
-     "roce2 rocev2 sec selene server sharp single slingshot spectrum storage superpod switch "
-     "switches tbps tcpx tcpxo tomahawk4 topology tray tree x800 xdr xdr800 "},
+     " a100 adapter adapters agg aws azure b200 b300 bandwidth between bluefield card cards "
+     "clos cluster compute connectx cx5 cx6 cx7 cx8 dgx dpu dual edr efa efav2 efav3 "
+     "elastic eos ethernet fabric fat gb gb200 gb300 gbe gbit gbits gbps gcp gib gpu "
+     "gpudirect gpus h100 h200 hca hcas hdr hdr100 hdr200 hgx host hpe ib infiniband inter "
+     "interconnect intra ip layer machine management mellanox meta mlnx multi ndr ndr200 "
+     "ndr400 network nic nics nvidia nvl72 nvlink nvlink2 nvlink3 nvlink4 nvlink5 nvswitch "
+     "oci omni opa oversubscribed oversubscription path pcie port ports quad quantum "
+     "quantum2 rail rails rdma roce roce2 rocev2 sec selene server sharp single slingshot "
+     "spectrum storage superpod switch switches tb tbit tbps tcp tcpx tcpxo tomahawk4 "
+     "topology tray tree x800 xdr xdr800 "},
     {"recompute_detail", &RunRow::recompute_detail,
      " activation activations attention base bf16 block blocks checkpoint checkpointed "
      "checkpointing core core_attn cudnn_fmha custom element forward full fused half hfu input "
@@ -118,12 +122,21 @@ std::vector<std::string> not_understood(const RunRow& row, Assumed& assumed) {
           fmt::format("not understood in {}: {}", column.column, core::shortened(unknown)));
       assume(assumed, column.column);
     }
+    if (column.text == &RunRow::network && !alone) {
+      tell("network", network_words(row.network), doubts, assumed);
+    }
   }
   for (const AboutCell& about : row.abouts) {
     assume(assumed, about.column);
     if (!about.why.empty()) {
       doubts.push_back(about.why);
     }
+  }
+  const TrainingWords training = training_words(row);
+  tell("notes", training, doubts, assumed);
+  if (training.packed) {
+    assume(assumed, "documents");
+    doubts.emplace_back("documents in a sequence are read as one");
   }
   tell("sharding", sharding_words(row.sharding), doubts, assumed);
   tell("recompute", recompute_words(row.recompute), doubts, assumed);
