@@ -6,6 +6,7 @@
 #include "sim/core/text.h"
 #include "sim/validation/run_parts.h"
 #include "sim/validation/words/layout_words.h"
+#include "sim/validation/words/model_words.h"
 
 namespace headway::validation {
 
@@ -265,13 +266,13 @@ bool same_board(const std::string& entry, const std::string& other) {
 }
 
 bool limited_power(const RunRow& row) {
-  static constexpr std::array<const char*, 4> kWords = {"power-limited", "power limited",
-                                                        "power-capped", "power capped"};
+  static constexpr std::array<const char*, 6> kWords = {
+      "power-limited", "power limited", "power-capped", "power capped", "power cap", "power limit"};
   return contains_any(core::lower_case(row.gpu + " " + row.notes), kWords) &&
-         read_name(row.gpu).power == 0;
+         read_name(row.gpu).power == 0 && training_words(row).power == 0;
 }
 
-void set_precision(const RunRow& row, training::Scenario& s, Assumed& assumed) {
+void set_formats(const RunRow& row, training::Scenario& s, Assumed& assumed) {
   using core::Precision;
   const bool stated = !row.precision.empty();
   const PrecisionWords words = stated ? precision_words(row.precision) : PrecisionWords{};
@@ -282,6 +283,11 @@ void set_precision(const RunRow& row, training::Scenario& s, Assumed& assumed) {
   s.training.precision = words.format.value_or(usual);
   if (words.pure) {
     s.training.optimizer_state = workload::OptimizerState::adam_bf16;
+  }
+  const TrainingWords training = training_words(row);
+  s.training.optimizer_state = training.optimizer.value_or(s.training.optimizer_state);
+  if (!training.nearness.empty()) {
+    assume(assumed, "optimizer");
   }
   if (!stated || words.open) {
     assume(assumed, "precision");

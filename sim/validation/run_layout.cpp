@@ -9,6 +9,7 @@
 #include "sim/core/text.h"
 #include "sim/validation/run_parts.h"
 #include "sim/validation/words/layout_words.h"
+#include "sim/validation/words/model_words.h"
 #include "sim/workload/memory/offload.h"
 
 namespace headway::validation {
@@ -291,13 +292,22 @@ void set_offload(const RunRow& row,
                  const workload::ModelSpec& model,
                  workload::ParallelismSpec& p,
                  Assumed& assumed) {
+  const TrainingWords words = training_words(row);
+  if (workload::offloads_optimizer(words.offload)) {
+    p.offload = workload::Offload::optimizer;
+  }
+  if (words.offload_open) {
+    assume(assumed, "offload");
+  }
   const int stated = row.cpu_offload_layers.value_or(0);
-  if (stated <= 0) {
+  if (stated <= 0 && !workload::offloads_activations(words.offload)) {
     return;
   }
   p.offload = workload::offloads_optimizer(p.offload) ? workload::Offload::all
                                                       : workload::Offload::activations;
-  p.offload_layers = stated;
+  if (stated > 0) {
+    p.offload_layers = stated;
+  }
   if (workload::offload_problem(model, p)) {
     p.offload_layers = {};
     assume(assumed, "cpu_offload_layers");

@@ -6,6 +6,7 @@
 #include "sim/core/text.h"
 #include "sim/validation/run_parts.h"
 #include "sim/validation/run_software.h"
+#include "sim/validation/words/model_words.h"
 #include "sim/validation/words/number_words.h"
 #include "sim/workload/closed_form.h"
 
@@ -42,6 +43,11 @@ void check_modelled(const RunRow& row) {
       "dense", "moe", "decoder", "transformer", "gpt", "llama", "mixture", "causal", "llm"};
   const std::string attention = core::lower_case(row.attention);
   std::string architecture = core::lower_case(row.arch);
+  for (const std::string_view adapters : {"qlora", "lora"}) {
+    if (const auto at = architecture.find(adapters); at != std::string::npos) {
+      architecture.replace(at, adapters.size(), "llm");  // of any decoder
+    }
+  }
   if (const auto sparse = architecture.find("sparse");
       sparse != std::string::npos && row.is_mixture()) {
     architecture.erase(sparse, 6);  // of experts, not of attention
@@ -58,11 +64,51 @@ void check_modelled(const RunRow& row) {
       (contains_any(attention, kOther) || !contains_any(attention, kAttention))) {
     throw core::Error("unmodelled: attention '" + row.attention + "'");
   }
-  static constexpr std::array<const char*, 6> kNames = {"mamba", "jamba",      "zamba",
-                                                        "rwkv",  "nemotron-h", "nemotronh"};
-  if (contains_any(core::lower_case(row.model), kNames)) {
-    throw core::Error("unmodelled: state-space or recurrent layers of '" + row.model + "'");
+}
+
+/// Columns that are stated and are not those of this model; empty: all are.
+std::string disagreement(const RunRow& row, const workload::ModelSpec& model) {
+  std::string found;
+  const auto compare = [&](const char* column, std::optional<int> stated, int figure) {
+    if (stated && *stated != figure) {
+      found += fmt::format("{}{} {} for {}", found.empty() ? "" : ", ", column, *stated, figure);
+    }
+  };
+  compare("n_layers", row.n_layers, model.layers);
+  compare("d_model", row.d_model, model.hidden);
+  compare("n_heads", row.n_heads, model.heads);
+  compare("n_kv_heads", row.n_kv_heads, model.key_value_heads);
+  compare("d_ffn", row.d_ffn, model.moe ? model.moe->ffn : model.ffn);
+  compare("n_experts", row.is_mixture() ? row.n_experts : std::optional(0),
+          model.moe ? model.moe->experts : 0);
+  compare("top_k", row.top_k, model.moe ? model.moe->top_k : 0);
+  return found;
+}
+
+/// The model of the catalogue that a name means whose architecture no column says; nothing where
+/// the name says nothing of the kind.
+/// @throws core::Error if the catalogue has no such model, or other columns
+const workload::ModelSpec* named_model(const RunRow& row, const Catalogue& catalogue) {
+  const std::string untold = untold_architecture(row.model);
+  if (untold.empty()) {
+    return nullptr;
   }
+  const std::string wanted = bare_name(row.model);
+  for (const auto& [entry, model] : catalogue.models) {
+    const std::string name = bare_name(entry);
+    const bool same = contains(wanted, name) || name.starts_with(wanted);
+    if (!same || model.vision || untold_architecture(entry).empty()) {
+      continue;
+    }
+    if (const std::string other = disagreement(row, model); !other.empty()) {
+      throw core::Error(
+          fmt::format("unmodelled: '{}' has {}, and columns are not the catalogue's {} ({})",
+                      row.model, untold, entry, other));
+    }
+    return &model;
+  }
+  throw core::Error(
+      fmt::format("unmodelled: '{}' has {}, which no column says", row.model, untold));
 }
 
 /// Stated columns that a model of the catalogue has too.
@@ -243,6 +289,19 @@ bool ties_embeddings(const RunRow& row,
 }  // namespace
 
 workload::ModelSpec row_model(const RunRow& row, const Catalogue& catalogue, Assumed& assumed) {
+  const TrainingWords words = training_words(row);
+  if (!words.refused.empty()) {
+    throw core::Error("unmodelled: training by '" + words.refused + "'");
+  }
+  if (words.adapters_open) {
+    assume(assumed, "adapters");
+  }
+  if (const workload::ModelSpec* named = named_model(row, catalogue)) {
+    workload::ModelSpec m = *named;
+    m.vocabulary = row.vocab.value_or(m.vocabulary);
+    m.adapters = words.adapters;
+    return m;
+  }
   check_modelled(row);
   if (row.arch.empty()) {
     assume(assumed, "arch");
@@ -284,6 +343,7 @@ workload::ModelSpec row_model(const RunRow& row, const Catalogue& catalogue, Ass
     m.windowed_prediction = m.window > 0 && known->windowed_prediction;
   }
   m.tied_embeddings = ties_embeddings(row, known, m, assumed);
+  m.adapters = words.adapters;
   return m;
 }
 

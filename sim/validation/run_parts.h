@@ -41,10 +41,11 @@ bool limited_power(const RunRow& row);
 inline constexpr double kLimitedPower = 0.65;
 inline constexpr double kLeastPower = 0.4;
 
-/// Format of the operands, of a scenario that has its machine and software: as stated, else as
-/// usual. Mixed precision of a format that is not said is fp16 where a GPU has no bf16.
+/// Format of the operands and of the optimizer's states, of a scenario that has its machine and
+/// software: as stated, else as usual. Mixed precision of a format that is not said is fp16 where a
+/// GPU has no bf16.
 /// @throws core::Error if no format is named
-void set_precision(const RunRow& row, training::Scenario& scenario, Assumed& assumed);
+void set_formats(const RunRow& row, training::Scenario& scenario, Assumed& assumed);
 
 /// Cards of a node in a source's words.
 struct WordedCards {

@@ -173,7 +173,7 @@ void settle_numbers(const std::map<std::string, NumberWords>& worded, RunRow& ro
       row.abouts.push_back({column, ""});
     }
     if (words.packed) {
-      row.abouts.push_back({"documents", column + ": packed documents are read as one"});
+      row.abouts.push_back({"documents", "documents in a sequence are read as one"});
     }
   }
   settle_batch(worded, row);

@@ -59,7 +59,7 @@ TEST(RowReading, WhatIsNotModelledIsRefusedByName) {
   }
   EXPECT_EQ(predicted({{"attention", "gqa, linear on 3 of 4 layers"}}).status,
             "skipped:unmodelled: attention 'gqa, linear on 3 of 4 layers'");
-  EXPECT_THAT(predicted({{"model", "Mamba-2 8B"}}).status, HasSubstr("state-space"));
+  EXPECT_THAT(predicted({{"model", "Mamba-2 8B"}}).status, HasSubstr("layers of state spaces"));
   EXPECT_EQ(predicted({{"recompute", "sometimes"}}).status,
             "skipped:unknown recompute 'sometimes'");
   EXPECT_EQ(predicted({{"sharding", "5"}}).status, "skipped:unknown sharding '5'");
