@@ -8,6 +8,7 @@
 #include "sim/core/error.h"
 #include "sim/core/text.h"
 #include "sim/validation/run_parts.h"
+#include "sim/validation/words/attention_words.h"
 #include "sim/validation/words/layout_words.h"
 #include "sim/validation/words/model_words.h"
 #include "sim/workload/memory/offload.h"
@@ -356,7 +357,7 @@ workload::ParallelismSpec row_parallelism(const RunRow& row,
   if (p.tensor > 1 && !row.certain("sequence_parallel")) {
     assume(assumed, "sequence_parallel");
   }
-  p.context_kind = usual.context_kind;
+  p.context_kind = attention_words(row.attention).context.value_or(usual.context_kind);
   const bool chooses = model.sparse || model.native_sparse;
   if ((model.window > 0 || chooses) && p.context > 1) {
     p.context_kind = workload::ContextKind::all_gather;  // no public ring takes windows or choices

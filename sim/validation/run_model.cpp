@@ -6,6 +6,7 @@
 #include "sim/core/text.h"
 #include "sim/validation/run_parts.h"
 #include "sim/validation/run_software.h"
+#include "sim/validation/words/attention_words.h"
 #include "sim/validation/words/model_words.h"
 #include "sim/validation/words/number_words.h"
 #include "sim/workload/closed_form.h"
@@ -14,31 +15,11 @@ namespace headway::validation {
 
 namespace {
 
-/// "gqa, window 128 on every 2nd layer": 128 and 2; "sliding window 4096": 4096 on every layer.
-void read_window(const std::string& text, workload::ModelSpec& m) {
-  const auto number_after = [&text](std::string_view word) {
-    const auto at = text.find(word);
-    return at == std::string::npos ? 0 : std::atoi(text.c_str() + at + word.size());
-  };
-  if (!contains(text, "window")) {
-    return;
-  }
-  m.window = number_after("window ");
-  m.window_period = std::max(1, number_after("every "));
-  if (m.window < 1) {
-    throw core::Error("unmodelled: attention '" + text + "' (the window's tokens are not stated)");
-  }
-  m.attention = workload::AttentionKind::sliding_window;
-}
-
 /// Refuses what the program has no model of, by name.
 void check_modelled(const RunRow& row) {
   static constexpr std::array<const char*, 16> kOther = {
       "linear", "mamba", "ssm",   "hybrid",    "lightning",   "sparse",      "cross", "retention",
       "rwkv",   "delta", "hyena", "recurrent", "state-space", "state space", "kda",   "none"};
-  static constexpr std::array<const char*, 15> kAttention = {
-      "mha",   "mqa",     "gqa",   "mla",      "window", "full", "causal", "multi",
-      "group", "softmax", "flash", "standard", "sdpa",   "self", "global"};
   static constexpr std::array<const char*, 9> kArchitectures = {
       "dense", "moe", "decoder", "transformer", "gpt", "llama", "mixture", "causal", "llm"};
   const std::string attention = core::lower_case(row.attention);
@@ -60,8 +41,7 @@ void check_modelled(const RunRow& row) {
       (other_architecture || !contains_any(architecture, kArchitectures))) {
     throw core::Error("unmodelled: architecture '" + row.arch + "'");
   }
-  if (!attention.empty() &&
-      (contains_any(attention, kOther) || !contains_any(attention, kAttention))) {
+  if (contains_any(attention, kOther)) {
     throw core::Error("unmodelled: attention '" + row.attention + "'");
   }
 }
@@ -241,24 +221,29 @@ void fill_attention(const RunRow& row,
                     const workload::ModelSpec* known,
                     Assumed& assumed,
                     workload::ModelSpec& m) {
-  const std::string attention = core::lower_case(row.attention);
+  const AttentionWords words = attention_words(row.attention);
   m.attention = m.key_value_heads == m.heads ? workload::AttentionKind::multi_head
                                              : workload::AttentionKind::grouped_query;
   const bool known_latent = known != nullptr && known->latent && row.attention.empty();
-  if (contains(attention, "mla") || contains(attention, "latent") || known_latent) {
+  if (words.latent || known_latent) {
     m.attention = workload::AttentionKind::multi_latent;
     m.latent = latent_ranks(m.hidden, known, assumed);
     m.head_dim = m.latent->no_rope_dim + m.latent->rope_dim;
     m.value_dim = 0;  // the latent ranks have it
-  } else if (attention.empty() && known != nullptr && known->window > 0) {
+  } else if (row.attention.empty() && known != nullptr && known->window > 0) {
     m.attention = known->attention;
     m.window = known->window;
     m.window_period = known->window_period;
     m.leading_full_layers = std::min(known->leading_full_layers, m.layers - 1);
     m.full_attention = known->full_attention;
     m.value_dim = m.head_dim == known->head_dim ? known->value_dim : 0;
-  } else {
-    read_window(attention, m);
+  } else if (words.window > 0) {
+    m.attention = workload::AttentionKind::sliding_window;
+    m.window = words.window;
+    m.window_period = words.period;
+  }
+  if (words.rotary.has_value()) {
+    m.rotary = words.rotary.value_or(true);
   }
 }
 
@@ -315,12 +300,14 @@ workload::ModelSpec row_model(const RunRow& row, const Catalogue& catalogue, Ass
     throw core::Error("n_heads is not stated");
   }
   m.heads = filled(row.n_heads, "n_heads", known, &workload::ModelSpec::heads, 0, assumed);
-  const bool single = contains(core::lower_case(row.attention), "mqa");
-  const bool equal = core::lower_case(row.attention) == "mha";
-  m.key_value_heads = single  ? 1
-                      : equal ? row.n_kv_heads.value_or(m.heads)
-                              : filled(row.n_kv_heads, "n_kv_heads", known,
-                                       &workload::ModelSpec::key_value_heads, m.heads, assumed);
+  const AttentionWords attention = attention_words(row.attention);
+  const bool grouped = attention.key_value_heads > 0 && !row.n_kv_heads;
+  m.key_value_heads = attention.single ? 1
+                      : grouped        ? attention.key_value_heads
+                      : attention.equal
+                          ? row.n_kv_heads.value_or(m.heads)
+                          : filled(row.n_kv_heads, "n_kv_heads", known,
+                                   &workload::ModelSpec::key_value_heads, m.heads, assumed);
   const HeadWidths widths = widths_of_head(row, m, known);
   m.head_dim = widths.keys;
   m.value_dim = widths.values == widths.keys ? 0 : widths.values;

@@ -5,9 +5,11 @@
 #include <fmt/format.h>
 #include <string_view>
 
+#include "sim/core/error.h"
 #include "sim/core/shown_text.h"
 #include "sim/core/text.h"
 #include "sim/validation/run_parts.h"
+#include "sim/validation/words/attention_words.h"
 #include "sim/validation/words/layout_words.h"
 #include "sim/validation/words/model_words.h"
 #include "sim/validation/words/network_words.h"
@@ -59,10 +61,7 @@ constexpr KnownWords kColumns[] = {
      "uniform "},
     {"cuda_graph", &RunRow::cuda_graph,
      " attn disabled full full_iteration moe moe_preprocess moe_router scope "
-     "transformer_engine "},
-    {"attention", &RunRow::attention,
-     " causal dpa flash full global gqa group grouped head heads latent layer layers mha mla mqa "
-     "multi query sdpa self sliding softmax standard te window "}};
+     "transformer_engine "}};
 
 bool listed(std::string_view words, const std::string& word) {
   return words.find(" " + word + " ") != std::string_view::npos;
@@ -109,6 +108,23 @@ void tell(const char* column,
   }
 }
 
+/// Key and value heads that the words give and a column denies are told too.
+void tell_attention(const RunRow& row, std::vector<std::string>& doubts, Assumed& assumed) {
+  AttentionWords words;
+  try {
+    words = attention_words(row.attention);
+  } catch (const core::Error&) {
+    return;  // of a model whose name alone says its attention
+  }
+  tell("attention", words, doubts, assumed);
+  const int heads = words.key_value_heads;
+  if (heads > 0 && row.n_kv_heads && *row.n_kv_heads != heads) {
+    doubts.push_back(fmt::format("attention says {} key and value heads, n_kv_heads {}", heads,
+                                 *row.n_kv_heads));
+    assume(assumed, "n_kv_heads");
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> not_understood(const RunRow& row, Assumed& assumed) {
@@ -138,6 +154,7 @@ std::vector<std::string> not_understood(const RunRow& row, Assumed& assumed) {
     assume(assumed, "documents");
     doubts.emplace_back("documents in a sequence are read as one");
   }
+  tell_attention(row, doubts, assumed);
   tell("sharding", sharding_words(row.sharding), doubts, assumed);
   tell("recompute", recompute_words(row.recompute), doubts, assumed);
   if (!row.precision.empty()) {
