@@ -134,8 +134,29 @@ double bandwidth_in(const std::string& text) {
   return 0;
 }
 
+/// Names of which a word is not what it seems.
+void settle_name(bool quadro, GpuName& name) {
+  // What the driver calls a GH200 is the memory of its CPU: 120 and 480 GB beside 96 GB of HBM3.
+  // Source: NVIDIA GH200 Grace Hopper Superchip data sheet, 2024.
+  if (name.model == "gh200" && (name.memory == 120 || name.memory == 480)) {
+    name.memory = 96;
+  }
+  // 128 GB are the module's, of two dies (AMD Instinct MI250X data sheet, 2021).
+  if (name.model.starts_with("mi250") && name.memory == 128) {
+    name.memory = 64;
+  }
+  // Turing's RTX 6000 and 8000 were Quadros, of 24 and 48 GB; Ada's RTX 6000 has 48.
+  constexpr double kMostOfTuring = 24;
+  const bool turing = name.model == "6000" && name.memory > 0 && name.memory <= kMostOfTuring;
+  if (turing ||
+      (quadro && (name.model == "6000" || name.model == "8000" || name.model == "5000"))) {
+    name.model = "quadro" + name.model;
+  }
+}
+
 GpuName read_name(const std::string& text) {
   GpuName name;
+  bool quadro = false;
   name.bandwidth = bandwidth_in(text);
   for (std::string word : joined(words_of(text))) {
     if (word.starts_with("rtx") && word.size() > 3) {
@@ -151,8 +172,12 @@ GpuName read_name(const std::string& text) {
       name.board = board_word(word);
     } else if (name.model.empty() && !maker_word(word)) {
       name.model = word;
+    } else if (word == "ti" || word == "super" || word == "laptop") {
+      name.model += word;  // another chip
     }
+    quadro = quadro || word == "quadro";
   }
+  settle_name(quadro, name);
   return name;
 }
 
