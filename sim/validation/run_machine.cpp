@@ -79,7 +79,9 @@ void set_scale_up(const RunRow& row,
     // slots.
     node.scale_up = slot_node(node.gpu, catalogue).scale_up;
   }
-  node.scale_up.domain_gpus = filled_domain(std::max(stated, 1), node.gpus, gpus);
+  const bool inside = node.scale_up.kind == network::ScaleUpKind::mesh;  // a node, never several
+  node.scale_up.domain_gpus =
+      inside ? node.gpus : filled_domain(std::max(stated, 1), node.gpus, gpus);
 }
 
 /// Cards of a node: the row's columns, else its words, else those of the catalogue's node.

@@ -144,6 +144,40 @@ struct Values {
   }
 };
 
+/// Ranks that the degrees of a row make; 0: one is not stated.
+double stated_ranks(const RunRow& row) {
+  return 1.0 * row.dp.value_or(0) * row.tp.value_or(0) * row.pp.value_or(0) * row.cp.value_or(0);
+}
+
+/// An MI250 is a module of two dies, each a GPU to programs, and a node has four modules. A row
+/// that counts modules counts half the ranks, and what it measured is of two.
+void settle_modules(RunRow& row) {
+  const std::string gpu = core::lower_case(row.gpu);
+  constexpr int kModulesOfANode = 4;
+  const bool dies = contains(gpu, "gcd") || contains(gpu, "64g") || contains(gpu, "64 g");
+  const bool named = contains(gpu, "module") || contains(gpu, "128g") || contains(gpu, "128 g");
+  const bool counted = row.gpus_per_node == kModulesOfANode || (named && !row.gpus_per_node);
+  const double gpus = row.n_gpus.value_or(0);
+  constexpr double kMost = 5e8;
+  if (!contains(gpu, "mi250") || dies || !counted || gpus < 1 || gpus > kMost ||
+      stated_ranks(row) == gpus) {
+    return;
+  }
+  for (std::optional<int>* count : {&row.n_gpus, &row.gpus_per_node, &row.nvlink_domain}) {
+    if (*count) {
+      *count = 2 * **count;
+    }
+  }
+  for (std::optional<double>* rate :
+       {&row.measured_tokens_per_s_per_gpu, &row.measured_tflops_per_gpu,
+        &row.published_tflops_per_gpu, &row.tflops_per_gpu}) {
+    if (*rate) {
+      *rate = **rate / 2;
+    }
+  }
+  row.abouts.push_back({"gpu", "gpu is counted in modules of two GPUs: figures of one are halved"});
+}
+
 /// A batch that is counted in tokens, by its words or because it is larger than any: in sequences.
 void settle_batch(const std::map<std::string, NumberWords>& worded, RunRow& row) {
   constexpr double kMostTokens = 2e8;  // six times the largest step of the published tables
@@ -229,6 +263,7 @@ RunRow read_run_row(const import::CsvTable& table, std::size_t row) {
   RunRow::fields(out, reader);
   out.problems = reader.take_problems();
   settle_numbers(reader.worded(), out);
+  settle_modules(out);
   return out;
 }
 

@@ -230,6 +230,38 @@ TEST(RowReading, GpusHaveManyNames) {
   EXPECT_THAT(predicted({{"gpu", "MI250"}}).assumed, Contains("gpu"));
 }
 
+// Four modules a node are eight GPUs, and 10,000 tokens/s of a module are 5,000 of a GPU.
+TEST(RowReading, ModulesOfTwoDiesAreCountedAsTwoGpus) {
+  Cells cells{{"n_gpus", "8"},       {"gpus_per_node", "4"}, {"dp", ""},
+              {"nvlink_domain", ""}, {"nics_per_node", "4"}, {"nic_gbps", "200"}};
+  for (const char* name : {"MI250X", "AMD Instinct MI250X 128GB", "MI250X (module)", "MI250"}) {
+    cells["gpu"] = name;
+    const auto cluster = scenario(cells).cluster;
+    EXPECT_EQ(cluster.nodes, 2) << name;
+    EXPECT_EQ(cluster.node.gpus, 8) << name;
+    EXPECT_EQ(cluster.node.nic.count, 4) << name;
+    EXPECT_EQ(cluster.node.gpu.memory, catalogue().gpus.at("mi250x").memory) << name;
+    const auto run = predicted(cells);
+    EXPECT_EQ(run.measured, 5000) << name;
+    EXPECT_THAT(run.status, StartsWith("ok-assumed: gpu is counted in modules of two GPUs"))
+        << name;
+    EXPECT_THAT(run.assumed, Contains("gpu")) << name;
+  }
+  // Dies by their name, by their number on a node, or by the ranks that the layout has.
+  const auto dies = [&](const Cells& changes) {
+    Cells changed = cells;
+    changed["gpu"] = "MI250X";
+    for (const auto& [column, text] : changes) {
+      changed[column] = text;
+    }
+    return predicted(changed).measured;
+  };
+  EXPECT_EQ(dies({{"gpu", "MI250X GCD"}}), 10000);
+  EXPECT_EQ(dies({{"gpus_per_node", "8"}}), 10000);
+  EXPECT_EQ(dies({{"dp", "2"}}), 10000);  // 2 x 2 x 2 ranks on 8 GPUs
+  EXPECT_EQ(dies({{"dp", "4"}}), 5000);
+}
+
 // A board without a node of its own sits in that of its sibling, not in a PCIe slot.
 TEST(RowReading, ABoardWithAnotherMemoryHasItsSiblingsNode) {
   const auto bandwidth = [](const char* gpu) {
