@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "sim/validation/collective_rows.h"
+#include "sim/validation/collectives/collective_rows.h"
 #include "sim/validation/compared/constant_fit.h"
 #include "sim/validation/compared/run_checks.h"
 #include "sim/validation/goodput/goodput_cases.h"

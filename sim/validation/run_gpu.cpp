@@ -1,10 +1,12 @@
-// Names of GPUs and number formats, as published tables write them.
+// Names of GPUs, as published tables write them, and the formats they compute in.
 #include <algorithm>
 #include <cmath>
 
 #include "sim/core/error.h"
 #include "sim/core/text.h"
 #include "sim/validation/run_parts.h"
+#include "sim/validation/words/layout_words.h"
+#include "sim/validation/words/model_words.h"
 
 namespace headway::validation {
 
@@ -132,8 +134,29 @@ double bandwidth_in(const std::string& text) {
   return 0;
 }
 
+/// Names of which a word is not what it seems.
+void settle_name(bool quadro, GpuName& name) {
+  // What the driver calls a GH200 is the memory of its CPU: 120 and 480 GB beside 96 GB of HBM3.
+  // Source: NVIDIA GH200 Grace Hopper Superchip data sheet, 2024.
+  if (name.model == "gh200" && (name.memory == 120 || name.memory == 480)) {
+    name.memory = 96;
+  }
+  // 128 GB are the module's, of two dies (AMD Instinct MI250X data sheet, 2021).
+  if (name.model.starts_with("mi250") && name.memory == 128) {
+    name.memory = 64;
+  }
+  // Turing's RTX 6000 and 8000 were Quadros, of 24 and 48 GB; Ada's RTX 6000 has 48.
+  constexpr double kMostOfTuring = 24;
+  const bool turing = name.model == "6000" && name.memory > 0 && name.memory <= kMostOfTuring;
+  if (turing ||
+      (quadro && (name.model == "6000" || name.model == "8000" || name.model == "5000"))) {
+    name.model = "quadro" + name.model;
+  }
+}
+
 GpuName read_name(const std::string& text) {
   GpuName name;
+  bool quadro = false;
   name.bandwidth = bandwidth_in(text);
   for (std::string word : joined(words_of(text))) {
     if (word.starts_with("rtx") && word.size() > 3) {
@@ -149,8 +172,12 @@ GpuName read_name(const std::string& text) {
       name.board = board_word(word);
     } else if (name.model.empty() && !maker_word(word)) {
       name.model = word;
+    } else if (word == "ti" || word == "super" || word == "laptop") {
+      name.model += word;  // another chip
     }
+    quadro = quadro || word == "quadro";
   }
+  settle_name(quadro, name);
   return name;
 }
 
@@ -264,30 +291,32 @@ bool same_board(const std::string& entry, const std::string& other) {
 }
 
 bool limited_power(const RunRow& row) {
-  static constexpr std::array<const char*, 4> kWords = {"power-limited", "power limited",
-                                                        "power-capped", "power capped"};
+  static constexpr std::array<const char*, 6> kWords = {
+      "power-limited", "power limited", "power-capped", "power capped", "power cap", "power limit"};
   return contains_any(core::lower_case(row.gpu + " " + row.notes), kWords) &&
-         read_name(row.gpu).power == 0;
+         read_name(row.gpu).power == 0 && training_words(row).power == 0;
 }
 
-core::Precision precision_of(const std::string& text) {
+void set_formats(const RunRow& row, training::Scenario& s, Assumed& assumed) {
   using core::Precision;
-  static constexpr std::pair<const char*, Precision> kBeginnings[] = {
-      {"mxfp8", Precision::mxfp8},     {"fp8-mx", Precision::mxfp8},   {"nvfp4", Precision::nvfp4},
-      {"fp4-nv", Precision::nvfp4},    {"fp8", Precision::fp8},        {"float8", Precision::fp8},
-      {"bf16", Precision::bf16},       {"bfloat16", Precision::bf16},  {"fp16", Precision::fp16},
-      {"float16", Precision::fp16},    {"half", Precision::fp16},      {"tf32", Precision::tf32},
-      {"fp32", Precision::fp32},       {"float32", Precision::fp32},   {"te-fp8", Precision::fp8},
-      {"te fp8", Precision::fp8},      {"hybrid fp8", Precision::fp8}, {"e4m3", Precision::fp8},
-      {"mixed bf16", Precision::bf16}, {"mixed fp16", Precision::fp16}};
-  std::string word = core::lower_case(text);
-  std::replace(word.begin(), word.end(), '_', '-');
-  for (const auto& [beginning, precision] : kBeginnings) {
-    if (word.starts_with(beginning)) {
-      return precision;
-    }
+  const bool stated = !row.precision.empty();
+  const PrecisionWords words = stated ? precision_words(row.precision) : PrecisionWords{};
+  const auto architecture = s.cluster.node.gpu.architecture;
+  const bool old = architecture == gpu::Architecture::volta ||
+                   architecture == gpu::Architecture::turing;  // without bf16
+  const Precision usual = stated && old ? Precision::fp16 : s.training.framework.usual.precision;
+  s.training.precision = words.format.value_or(usual);
+  if (words.pure) {
+    s.training.optimizer_state = workload::OptimizerState::adam_bf16;
   }
-  throw core::Error("unknown precision " + text);
+  const TrainingWords training = training_words(row);
+  s.training.optimizer_state = training.optimizer.value_or(s.training.optimizer_state);
+  if (!training.nearness.empty()) {
+    assume(assumed, "optimizer");
+  }
+  if (!stated || words.open) {
+    assume(assumed, "precision");
+  }
 }
 
 }  // namespace headway::validation

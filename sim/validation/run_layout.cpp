@@ -8,6 +8,9 @@
 #include "sim/core/error.h"
 #include "sim/core/text.h"
 #include "sim/validation/run_parts.h"
+#include "sim/validation/words/attention_words.h"
+#include "sim/validation/words/layout_words.h"
+#include "sim/validation/words/model_words.h"
 #include "sim/workload/memory/offload.h"
 
 namespace headway::validation {
@@ -123,41 +126,6 @@ void set_virtual_stages(const RunRow& row,
   }
 }
 
-/// "selective modules=mla_up_proj+mlp" in this program's words (Megatron-Core's recompute_modules).
-std::vector<RecomputePart> parts_in_words(const std::string& detail) {
-  static constexpr std::pair<const char*, RecomputePart> kModules[] = {
-      {"core_attn", RecomputePart::core_attention},
-      {"mla_up_proj", RecomputePart::latent_up},
-      {"layernorm", RecomputePart::norms},
-      {"moe_act", RecomputePart::activation},
-      {"mlp", RecomputePart::mlp},
-      {"moe", RecomputePart::experts}};
-  if (contains(detail, "per-operator")) {
-    return {RecomputePart::operators};
-  }
-  std::vector<RecomputePart> parts;
-  const auto modules = detail.find("modules");
-  const std::string words = modules == std::string::npos ? detail : detail.substr(modules + 8);
-  std::string word;
-  const auto add = [&] {
-    for (const auto& [module, part] : kModules) {
-      if (word == module && std::find(parts.begin(), parts.end(), part) == parts.end()) {
-        parts.push_back(part);
-      }
-    }
-    word.clear();
-  };
-  for (const char c : words) {
-    if (std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_') {
-      word += c;
-    } else {
-      add();
-    }
-  }
-  add();
-  return parts;
-}
-
 /// "about 47% of the blocks": 47; "every 2nd layer recomputed whole": 50; 0: no such words.
 int percent_of_blocks(const std::string& detail) {
   const auto sign = detail.find("% of the blocks");
@@ -174,36 +142,35 @@ int percent_of_blocks(const std::string& detail) {
   return 0;
 }
 
+/// The first layers of each chunk, as Megatron-LM's recompute_num_layers counts them.
+void recompute_first_layers(int first, int layers, workload::ParallelismSpec& p, Assumed& assumed) {
+  const int chunks = p.pipeline * p.virtual_stages;
+  if (layers % chunks != 0) {
+    assume(assumed, "recompute");
+  }
+  const int each = (layers + chunks - 1) / chunks;
+  if (first < each) {
+    p.recompute_period = each;
+    p.recompute_layers = first;
+  }
+}
+
 /// Recomputation in a table's words. "Block" and "partial" are of a number of layers that is not
 /// stated: every second one is taken, half way between none and all.
 void set_recompute(const RunRow& row,
                    const workload::UsualRunSpec& usual,
+                   const workload::ModelSpec& model,
                    workload::ParallelismSpec& p,
                    Assumed& assumed) {
-  const std::string word = core::lower_case(row.recompute);
-  if (!row.certain("recompute")) {
+  const RecomputeWords words = recompute_words(row.recompute);
+  if (!row.certain("recompute") || words.open) {
     assume(assumed, "recompute");
   }
-  p.recompute = usual.recompute;
-  static constexpr std::array<std::string_view, 6> kNone = {"none",  "no", "off",
-                                                            "false", "0",  "disabled"};
-  static constexpr std::array<std::string_view, 6> kFull = {"uniform", "yes", "true",
-                                                            "1",       "on",  "enabled"};
-  const auto among = [&word](const auto& words) {
-    return std::find(words.begin(), words.end(), word) != words.end();
-  };
-  if (among(kNone)) {
-    p.recompute = Recompute::none;
-  } else if (word.starts_with("full") || among(kFull)) {
-    p.recompute = Recompute::full;
-  } else if (word == "block" || word == "partial") {
-    p.recompute = Recompute::full;
-    p.recompute_period = 2;
-    assume(assumed, "recompute");
-  } else if (word.starts_with("selective") || word == "attention" || word == "core_attn") {
-    p.recompute = Recompute::selective;
-  } else if (!word.empty()) {
-    throw core::Error("unknown recompute '" + row.recompute + "'");
+  p.recompute = words.kind.value_or(usual.recompute);
+  p.recompute_period = words.period;
+  p.recompute_layers = words.layers;
+  if (words.first_layers > 0) {
+    recompute_first_layers(words.first_layers, model.layers, p, assumed);
   }
   const std::string& detail = row.recompute_detail;
   if (p.recompute == Recompute::selective && contains(detail, "SAVE_DOT_ONLY")) {
@@ -216,73 +183,54 @@ void set_recompute(const RunRow& row,
     p.recompute_layers = percent;
   }
   if (p.recompute == Recompute::selective) {
-    p.recompute_parts = parts_in_words(detail);
+    p.recompute_parts = parts_in_detail(detail);
+    p.recompute_parts = p.recompute_parts.empty() ? words.parts : p.recompute_parts;
     p.recompute_parts = p.recompute_parts.empty() ? usual.selective_parts : p.recompute_parts;
   }
 }
 
-/// "zero-3", "ZeRO3", "fsdp2", "hsdp", "1" ...; the usual one where nothing is stated.
-Sharding sharding_of(const RunRow& row, const workload::UsualRunSpec& usual, Assumed& assumed) {
-  static constexpr std::pair<const char*, Sharding> kWords[] = {
-      {"0", Sharding::zero0},
-      {"none", Sharding::zero0},
-      {"no", Sharding::zero0},
-      {"noshard", Sharding::zero0},
-      {"stage1", Sharding::zero1},
-      {"optimizer", Sharding::zero1},
-      {"stage2", Sharding::zero2},
-      {"shardgradop", Sharding::zero2},
-      {"stage3", Sharding::zero3},
-      {"fsdpfullshard", Sharding::zero3},
-      {"hybrid", Sharding::hsdp},
-      {"hybridshard", Sharding::hsdp},
-      {"ddp", Sharding::zero0},
-      {"dp", Sharding::zero0},
-      {"1", Sharding::zero1},
-      {"distopt", Sharding::zero1},
-      {"2", Sharding::zero2},
-      {"3", Sharding::zero3},
-      {"fsdp", Sharding::zero3},
-      {"fsdp1", Sharding::zero3},
-      {"fsdp2", Sharding::zero3},
-      {"fullshard", Sharding::zero3},
-      {"hsdp", Sharding::hsdp},
-      {"mics", Sharding::hsdp},
-      {"distributedoptimizer", Sharding::zero1}};
-  std::string word;
-  for (const char c : core::lower_case(row.sharding)) {
-    word += std::isalnum(static_cast<unsigned char>(c)) != 0 ? std::string(1, c) : "";
-  }
-  const bool zero = word.starts_with("zero");
-  word = zero ? word.substr(4) : word;
-  if (zero && word.empty()) {
-    throw core::Error("unknown sharding '" + row.sharding + "'");  // which stage?
-  }
-  if (!row.certain("sharding")) {
+/// What is sharded; the usual where nothing is stated, or ZeRO of a stage that is not.
+Sharding sharding_of(const ShardingWords& words,
+                     const RunRow& row,
+                     const workload::UsualRunSpec& usual,
+                     Assumed& assumed) {
+  if (!row.certain("sharding") || words.open) {
     assume(assumed, "sharding");
   }
-  if (word.empty()) {
-    return usual.sharding;
-  }
-  for (const auto& [known, sharding] : kWords) {
-    if (word == known) {
-      return sharding;
-    }
-  }
-  throw core::Error("unknown sharding '" + row.sharding + "'");
+  const bool zero = !row.sharding.empty();
+  return words.kind.value_or(zero && usual.sharding == Sharding::zero0 ? Sharding::zero1
+                                                                       : usual.sharding);
+}
+
+/// Whether the column of a degree has another figure than these words ("tp" beside a column of 1).
+bool contradicts(const RunRow& row, const std::string& column, int degree) {
+  const std::optional<int> stated = column == "tp"   ? row.tp
+                                    : column == "pp" ? row.pp
+                                    : column == "cp" ? row.cp
+                                                     : row.ep;
+  return stated && (degree > 0 ? *stated != degree : *stated == 1);
 }
 
 void set_sharding(const RunRow& row,
                   const workload::UsualRunSpec& usual,
                   workload::ParallelismSpec& p,
                   Assumed& assumed) {
-  p.sharding = sharding_of(row, usual, assumed);
+  const ShardingWords words = sharding_words(row.sharding);
+  p.sharding = sharding_of(words, row, usual, assumed);
+  p.offload = words.offload ? workload::Offload::optimizer : p.offload;
+  for (const auto& [column, degree] : words.degrees) {
+    if (contradicts(row, column, degree)) {
+      assume(assumed, column);
+    }
+  }
   if (p.sharding != Sharding::hsdp) {
     return;
   }
-  const int group = row.shard_group_size.value_or(row.gpus_per_node.value_or(8));
+  p.reshard = words.resharded;
+  const int worded = words.group > 0 ? words.group : row.gpus_per_node.value_or(8);
+  const int group = row.shard_group_size.value_or(worded);
   const int ranks = row.n_gpus.value_or(1) / (p.tensor * p.pipeline);
-  if (!row.shard_group_size) {
+  if (!row.shard_group_size && (words.group == 0 || words.open)) {
     assume(assumed, "shard_group_size");
   }
   if (group < ranks) {
@@ -360,18 +308,29 @@ void set_offload(const RunRow& row,
                  const workload::ModelSpec& model,
                  workload::ParallelismSpec& p,
                  Assumed& assumed) {
+  const TrainingWords words = training_words(row);
+  if (workload::offloads_optimizer(words.offload)) {
+    p.offload = workload::Offload::optimizer;
+  }
+  if (words.offload_open) {
+    assume(assumed, "offload");
+  }
   const int stated = row.cpu_offload_layers.value_or(0);
-  if (stated <= 0) {
+  if (stated <= 0 && !workload::offloads_activations(words.offload)) {
     return;
   }
-  p.offload = workload::Offload::activations;
-  p.offload_layers = stated;
+  p.offload = workload::offloads_optimizer(p.offload) ? workload::Offload::all
+                                                      : workload::Offload::activations;
+  if (stated > 0) {
+    p.offload_layers = stated;
+  }
   if (workload::offload_problem(model, p)) {
     p.offload_layers = {};
     assume(assumed, "cpu_offload_layers");
   }
   if (workload::offload_problem(model, p)) {
-    p.offload = workload::Offload::none;
+    p.offload = workload::offloads_optimizer(p.offload) ? workload::Offload::optimizer
+                                                        : workload::Offload::none;
   }
 }
 
@@ -413,7 +372,7 @@ workload::ParallelismSpec row_parallelism(const RunRow& row,
   if (p.tensor > 1 && !row.certain("sequence_parallel")) {
     assume(assumed, "sequence_parallel");
   }
-  p.context_kind = usual.context_kind;
+  p.context_kind = attention_words(row.attention).context.value_or(usual.context_kind);
   const bool chooses = model.sparse || model.native_sparse;
   if ((model.window > 0 || chooses) && p.context > 1) {
     p.context_kind = workload::ContextKind::all_gather;  // no public ring takes windows or choices
@@ -436,7 +395,7 @@ workload::ParallelismSpec row_parallelism(const RunRow& row,
   set_virtual_stages(row, usual, model, ranks, p, assumed);
   set_sharding(row, usual, p, assumed);
   set_experts(row, framework, model, p, assumed);
-  set_recompute(row, usual, p, assumed);
+  set_recompute(row, usual, model, p, assumed);
   if (usual.stages_by_cost && p.pipeline > 1 && p.pipeline <= model.layers + 1 &&
       p.virtual_stages == 1) {
     p.chunk_layers = workload::layers_by_cost(model, p.pipeline);

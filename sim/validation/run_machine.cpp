@@ -5,34 +5,12 @@
 #include "sim/core/error.h"
 #include "sim/core/text.h"
 #include "sim/validation/run_parts.h"
+#include "sim/validation/words/model_words.h"
+#include "sim/validation/words/network_words.h"
 
 namespace headway::validation {
 
 namespace {
-
-/// Cards whose rate a source gives by the name of its generation [Gbps].
-/// Source: InfiniBand Trade Association, InfiniBand roadmap (4 lanes).
-double generation_rate(const std::string& words) {
-  static constexpr std::pair<const char*, double> kRates[] = {
-      {"xdr", 800},        {"ndr", 400},        {"hdr", 200},        {"edr", 100},
-      {"connectx-8", 800}, {"connectx-7", 400}, {"connectx-6", 200}, {"connectx-5", 100}};
-  for (const auto& [word, rate] : kRates) {
-    if (contains(words, word)) {
-      return rate;
-    }
-  }
-  return 0;
-}
-
-/// Bandwidth of a node in words such as "1600 Gbps RoCE per node" or "800 Gb/s per node" [Gbps]; 0:
-/// not said.
-double node_rate(const std::string& words) {
-  std::istringstream in(words);
-  double rate = 0;
-  std::string unit;
-  const bool read = static_cast<bool>(in >> rate >> unit);
-  return read && contains(words, "per node") && unit.starts_with("gb") ? rate : 0;
-}
 
 /// The node that the catalogue has for a GPU: of several, NVIDIA's own (DGX).
 const training::NodeSpec* catalogue_node(const gpu::GpuSpec& gpu, const Catalogue& catalogue) {
@@ -101,25 +79,24 @@ void set_scale_up(const RunRow& row,
     // slots.
     node.scale_up = slot_node(node.gpu, catalogue).scale_up;
   }
-  node.scale_up.domain_gpus = filled_domain(std::max(stated, 1), node.gpus, gpus);
+  const bool inside = node.scale_up.kind == network::ScaleUpKind::mesh;  // a node, never several
+  node.scale_up.domain_gpus =
+      inside ? node.gpus : filled_domain(std::max(stated, 1), node.gpus, gpus);
 }
 
 /// Cards of a node: the row's columns, else its words, else those of the catalogue's node.
 void set_cards(
     const RunRow& row, bool several_nodes, Assumed& assumed, network::NicSpec& nic, int gpus) {
-  const std::string words = core::lower_case(row.network);
-  const WordedCards worded = cards_in_words(words);
+  const NetworkWords words = network_words(row.network);
   const double stated_count = row.nics_per_node.value_or(0);
-  const double stated_rate = row.nic_gbps.value_or(0);
   const double count = stated_count >= 1  ? stated_count
-                       : worded.count > 0 ? worded.count
+                       : words.count > 0  ? words.count
+                       : words.card_a_gpu ? gpus
                                           : std::min(nic.count, gpus);
-  double rate = stated_rate;
-  if (rate <= 0) {
-    rate = node_rate(words) > 0 ? node_rate(words) / count
-           : worded.count > 0   ? worded.gigabits_per_s
-                                : 0;
-  }
+  const double stated_rate = row.nic_gbps.value_or(0);
+  double rate = stated_rate > 0           ? stated_rate
+                : words.node_gigabits > 0 ? words.node_gigabits / count
+                                          : words.card_gigabits;
   if (several_nodes && (stated_count < 1 || stated_rate <= 0)) {
     assume(assumed, "network");
   }
@@ -203,6 +180,9 @@ training::ClusterSpec row_cluster(const RunRow& row,
   c.node = node_of_gpu(gpu_entry, catalogue, assumed);
   if (apply_variant(row.gpu, c.node.gpu)) {
     assume(assumed, "gpu variant");
+  }
+  if (const double limit = training_words(row).power; limit > c.node.gpu.idle_power.si()) {
+    c.node.gpu.power = core::Watts(limit);
   }
   const int gpus = row.n_gpus.value_or(0);
   const int usual = c.node.gpus;

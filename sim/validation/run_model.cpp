@@ -1,5 +1,4 @@
 // The model of a published run.
-#include <charconv>
 #include <cmath>
 
 #include "sim/core/error.h"
@@ -7,41 +6,29 @@
 #include "sim/core/text.h"
 #include "sim/validation/run_parts.h"
 #include "sim/validation/run_software.h"
+#include "sim/validation/words/attention_words.h"
+#include "sim/validation/words/model_words.h"
+#include "sim/validation/words/number_words.h"
 #include "sim/workload/closed_form.h"
 
 namespace headway::validation {
 
 namespace {
 
-/// "gqa, window 128 on every 2nd layer": 128 and 2; "sliding window 4096": 4096 on every layer.
-void read_window(const std::string& text, workload::ModelSpec& m) {
-  const auto number_after = [&text](std::string_view word) {
-    const auto at = text.find(word);
-    return at == std::string::npos ? 0 : std::atoi(text.c_str() + at + word.size());
-  };
-  if (!contains(text, "window")) {
-    return;
-  }
-  m.window = number_after("window ");
-  m.window_period = std::max(1, number_after("every "));
-  if (m.window < 1) {
-    throw core::Error("unmodelled: attention '" + text + "' (the window's tokens are not stated)");
-  }
-  m.attention = workload::AttentionKind::sliding_window;
-}
-
 /// Refuses what the program has no model of, by name.
 void check_modelled(const RunRow& row) {
   static constexpr std::array<const char*, 16> kOther = {
       "linear", "mamba", "ssm",   "hybrid",    "lightning",   "sparse",      "cross", "retention",
       "rwkv",   "delta", "hyena", "recurrent", "state-space", "state space", "kda",   "none"};
-  static constexpr std::array<const char*, 15> kAttention = {
-      "mha",   "mqa",     "gqa",   "mla",      "window", "full", "causal", "multi",
-      "group", "softmax", "flash", "standard", "sdpa",   "self", "global"};
   static constexpr std::array<const char*, 9> kArchitectures = {
       "dense", "moe", "decoder", "transformer", "gpt", "llama", "mixture", "causal", "llm"};
   const std::string attention = core::lower_case(row.attention);
   std::string architecture = core::lower_case(row.arch);
+  for (const std::string_view adapters : {"qlora", "lora"}) {
+    if (const auto at = architecture.find(adapters); at != std::string::npos) {
+      architecture.replace(at, adapters.size(), "llm");  // of any decoder
+    }
+  }
   if (const auto sparse = architecture.find("sparse");
       sparse != std::string::npos && row.is_mixture()) {
     architecture.erase(sparse, 6);  // of experts, not of attention
@@ -54,15 +41,54 @@ void check_modelled(const RunRow& row) {
       (other_architecture || !contains_any(architecture, kArchitectures))) {
     throw core::Error("unmodelled: architecture '" + row.arch + "'");
   }
-  if (!attention.empty() &&
-      (contains_any(attention, kOther) || !contains_any(attention, kAttention))) {
+  if (contains_any(attention, kOther)) {
     throw core::Error("unmodelled: attention '" + row.attention + "'");
   }
-  static constexpr std::array<const char*, 6> kNames = {"mamba", "jamba",      "zamba",
-                                                        "rwkv",  "nemotron-h", "nemotronh"};
-  if (contains_any(core::lower_case(row.model), kNames)) {
-    throw core::Error("unmodelled: state-space or recurrent layers of '" + row.model + "'");
+}
+
+/// Columns that are stated and are not those of this model; empty: all are.
+std::string disagreement(const RunRow& row, const workload::ModelSpec& model) {
+  std::string found;
+  const auto compare = [&](const char* column, std::optional<int> stated, int figure) {
+    if (stated && *stated != figure) {
+      found += fmt::format("{}{} {} for {}", found.empty() ? "" : ", ", column, *stated, figure);
+    }
+  };
+  compare("n_layers", row.n_layers, model.layers);
+  compare("d_model", row.d_model, model.hidden);
+  compare("n_heads", row.n_heads, model.heads);
+  compare("n_kv_heads", row.n_kv_heads, model.key_value_heads);
+  compare("d_ffn", row.d_ffn, model.moe ? model.moe->ffn : model.ffn);
+  compare("n_experts", row.is_mixture() ? row.n_experts : std::optional(0),
+          model.moe ? model.moe->experts : 0);
+  compare("top_k", row.top_k, model.moe ? model.moe->top_k : 0);
+  return found;
+}
+
+/// The model of the catalogue that a name means whose architecture no column says; nothing where
+/// the name says nothing of the kind.
+/// @throws core::Error if the catalogue has no such model, or other columns
+const workload::ModelSpec* named_model(const RunRow& row, const Catalogue& catalogue) {
+  const std::string untold = untold_architecture(row.model);
+  if (untold.empty()) {
+    return nullptr;
   }
+  const std::string wanted = bare_name(row.model);
+  for (const auto& [entry, model] : catalogue.models) {
+    const std::string name = bare_name(entry);
+    const bool same = contains(wanted, name) || name.starts_with(wanted);
+    if (!same || model.vision || untold_architecture(entry).empty()) {
+      continue;
+    }
+    if (const std::string other = disagreement(row, model); !other.empty()) {
+      throw core::Error(
+          fmt::format("unmodelled: '{}' has {}, and columns are not the catalogue's {} ({})",
+                      row.model, untold, entry, other));
+    }
+    return &model;
+  }
+  throw core::Error(
+      fmt::format("unmodelled: '{}' has {}, which no column says", row.model, untold));
 }
 
 /// Stated columns that a model of the catalogue has too.
@@ -153,19 +179,19 @@ workload::ExpertsSpec row_experts(const RunRow& row,
   return moe;
 }
 
-/// Width of a head: the column's first number where it is one, the model's, or an equal share.
-int head_width(const RunRow& row, const workload::ModelSpec& m, const workload::ModelSpec* known) {
-  const std::string& text = row.head_dim;
-  if (!text.empty() && !contains(text, " ")) {
-    int width = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), width);
-    if (error != std::errc{} || end != text.data() + text.size() || !kWidths.contains(width)) {
-      throw core::Error(fmt::format("line {}: '{}' in column 'head_dim' must be a whole number {}",
-                                    row.line, core::shortened(text), kWidths.words));
-    }
-    return width;
+/// Widths of a head: the column's, the model's, or an equal share.
+HeadWidths widths_of_head(const RunRow& row,
+                          const workload::ModelSpec& m,
+                          const workload::ModelSpec* known) {
+  if (row.head_dim.empty()) {
+    return {known != nullptr ? known->head_dim : m.hidden / m.heads, 0};
   }
-  return text.empty() && known != nullptr ? known->head_dim : m.hidden / m.heads;
+  const auto widths = head_widths(row.head_dim);
+  if (!widths || !kWidths.contains(widths->keys)) {
+    throw core::Error(fmt::format("line {}: '{}' in column 'head_dim' must be a whole number {}",
+                                  row.line, core::shortened(row.head_dim), kWidths.words));
+  }
+  return *widths;
 }
 
 /// Inner width of dense layers. Without any statement 4 x hidden, or 8/3 of it with a gate.
@@ -195,23 +221,29 @@ void fill_attention(const RunRow& row,
                     const workload::ModelSpec* known,
                     Assumed& assumed,
                     workload::ModelSpec& m) {
-  const std::string attention = core::lower_case(row.attention);
+  const AttentionWords words = attention_words(row.attention);
   m.attention = m.key_value_heads == m.heads ? workload::AttentionKind::multi_head
                                              : workload::AttentionKind::grouped_query;
   const bool known_latent = known != nullptr && known->latent && row.attention.empty();
-  if (contains(attention, "mla") || contains(attention, "latent") || known_latent) {
+  if (words.latent || known_latent) {
     m.attention = workload::AttentionKind::multi_latent;
     m.latent = latent_ranks(m.hidden, known, assumed);
     m.head_dim = m.latent->no_rope_dim + m.latent->rope_dim;
-  } else if (attention.empty() && known != nullptr && known->window > 0) {
+    m.value_dim = 0;  // the latent ranks have it
+  } else if (row.attention.empty() && known != nullptr && known->window > 0) {
     m.attention = known->attention;
     m.window = known->window;
     m.window_period = known->window_period;
     m.leading_full_layers = std::min(known->leading_full_layers, m.layers - 1);
     m.full_attention = known->full_attention;
     m.value_dim = m.head_dim == known->head_dim ? known->value_dim : 0;
-  } else {
-    read_window(attention, m);
+  } else if (words.window > 0) {
+    m.attention = workload::AttentionKind::sliding_window;
+    m.window = words.window;
+    m.window_period = words.period;
+  }
+  if (words.rotary.has_value()) {
+    m.rotary = words.rotary.value_or(true);
   }
 }
 
@@ -242,6 +274,19 @@ bool ties_embeddings(const RunRow& row,
 }  // namespace
 
 workload::ModelSpec row_model(const RunRow& row, const Catalogue& catalogue, Assumed& assumed) {
+  const TrainingWords words = training_words(row);
+  if (!words.refused.empty()) {
+    throw core::Error("unmodelled: training by '" + words.refused + "'");
+  }
+  if (words.adapters_open) {
+    assume(assumed, "adapters");
+  }
+  if (const workload::ModelSpec* named = named_model(row, catalogue)) {
+    workload::ModelSpec m = *named;
+    m.vocabulary = row.vocab.value_or(m.vocabulary);
+    m.adapters = words.adapters;
+    return m;
+  }
   check_modelled(row);
   if (row.arch.empty()) {
     assume(assumed, "arch");
@@ -255,13 +300,17 @@ workload::ModelSpec row_model(const RunRow& row, const Catalogue& catalogue, Ass
     throw core::Error("n_heads is not stated");
   }
   m.heads = filled(row.n_heads, "n_heads", known, &workload::ModelSpec::heads, 0, assumed);
-  const bool single = contains(core::lower_case(row.attention), "mqa");
-  const bool equal = core::lower_case(row.attention) == "mha";
-  m.key_value_heads = single  ? 1
-                      : equal ? row.n_kv_heads.value_or(m.heads)
-                              : filled(row.n_kv_heads, "n_kv_heads", known,
-                                       &workload::ModelSpec::key_value_heads, m.heads, assumed);
-  m.head_dim = head_width(row, m, known);
+  const AttentionWords attention = attention_words(row.attention);
+  const bool grouped = attention.key_value_heads > 0 && !row.n_kv_heads;
+  m.key_value_heads = attention.single ? 1
+                      : grouped        ? attention.key_value_heads
+                      : attention.equal
+                          ? row.n_kv_heads.value_or(m.heads)
+                          : filled(row.n_kv_heads, "n_kv_heads", known,
+                                   &workload::ModelSpec::key_value_heads, m.heads, assumed);
+  const HeadWidths widths = widths_of_head(row, m, known);
+  m.head_dim = widths.keys;
+  m.value_dim = widths.values == widths.keys ? 0 : widths.values;
   if (row.is_mixture()) {
     m.moe = row_experts(row, known, assumed);
   }
@@ -281,6 +330,7 @@ workload::ModelSpec row_model(const RunRow& row, const Catalogue& catalogue, Ass
     m.windowed_prediction = m.window > 0 && known->windowed_prediction;
   }
   m.tied_embeddings = ties_embeddings(row, known, m, assumed);
+  m.adapters = words.adapters;
   return m;
 }
 

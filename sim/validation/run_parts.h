@@ -33,8 +33,6 @@ bool apply_variant(const std::string& name, gpu::GpuSpec& gpu);
 /// Whether two entries are of one GPU on the same kind of board, whatever their memory.
 bool same_board(const std::string& entry, const std::string& other);
 
-/// Format of the operands: "fp8-cs", "fp8_delayed" and "fp8-blockwise" are fp8 with different
-/// scales, "bf16-mixed" is bf16.
 /// Whether a row says that the board's power was limited, and not to what.
 bool limited_power(const RunRow& row);
 /// Of the board's power, what is taken for such a limit, and the least that it may be: boards are
@@ -43,8 +41,11 @@ bool limited_power(const RunRow& row);
 inline constexpr double kLimitedPower = 0.65;
 inline constexpr double kLeastPower = 0.4;
 
-/// @throws core::Error if the word is not known
-core::Precision precision_of(const std::string& text);
+/// Format of the operands and of the optimizer's states, of a scenario that has its machine and
+/// software: as stated, else as usual. Mixed precision of a format that is not said is fp16 where a
+/// GPU has no bf16.
+/// @throws core::Error if no format is named
+void set_formats(const RunRow& row, training::Scenario& scenario, Assumed& assumed);
 
 /// Cards of a node in a source's words.
 struct WordedCards {

@@ -1,14 +1,21 @@
 #include "sim/validation/run_row.h"
 
+#include <bit>
+#include <cmath>
 #include <fmt/format.h>
+#include <map>
 
 #include "sim/core/error.h"
 #include "sim/core/shown_text.h"
 #include "sim/core/text.h"
+#include "sim/validation/words/number_words.h"
 
 namespace headway::validation {
 
 namespace {
+
+constexpr std::string_view kLength = "seq_len";
+constexpr std::string_view kBatch = "global_batch";
 
 /// Visitor: fills the members from the cells of one row.
 class CellReader {
@@ -38,11 +45,21 @@ class CellReader {
   }
 
   std::string take_problems() { return std::move(problems_); }
+  /// Numbers in words, by column.
+  [[nodiscard]] const std::map<std::string, NumberWords>& worded() const { return worded_; }
 
  private:
   void read(const char* column, std::string& member) const { member = table_.text(row_, column); }
-  void read(const char* column, std::optional<int>& member) const {
-    member = table_.integer(row_, column);
+  void read(const char* column, std::optional<int>& member) {
+    const auto words = number_words(table_.text(row_, column));
+    const bool counts_tokens = column == kLength || column == kBatch;
+    if (!words || ((words->scaled || words->tokens || words->packed) && !counts_tokens) ||
+        words->value != std::floor(words->value) || words->value > 2e9) {
+      member = table_.integer(row_, column);
+      return;
+    }
+    member = static_cast<int>(words->value);
+    worded_.emplace(column, *words);
   }
   void read(const char* column, std::optional<double>& member) const {
     member = table_.number(row_, column);
@@ -69,6 +86,7 @@ class CellReader {
   const import::CsvTable& table_;
   std::size_t row_;
   std::string problems_;
+  std::map<std::string, NumberWords> worded_;
 };
 
 bool has_value(const std::string& member) { return !member.empty(); }
@@ -126,6 +144,75 @@ struct Values {
   }
 };
 
+/// Ranks that the degrees of a row make; 0: one is not stated.
+double stated_ranks(const RunRow& row) {
+  return 1.0 * row.dp.value_or(0) * row.tp.value_or(0) * row.pp.value_or(0) * row.cp.value_or(0);
+}
+
+/// An MI250 is a module of two dies, each a GPU to programs, and a node has four modules. A row
+/// that counts modules counts half the ranks, and what it measured is of two.
+void settle_modules(RunRow& row) {
+  const std::string gpu = core::lower_case(row.gpu);
+  constexpr int kModulesOfANode = 4;
+  const bool dies = contains(gpu, "gcd") || contains(gpu, "64g") || contains(gpu, "64 g");
+  const bool named = contains(gpu, "module") || contains(gpu, "128g") || contains(gpu, "128 g");
+  const bool counted = row.gpus_per_node == kModulesOfANode || (named && !row.gpus_per_node);
+  const double gpus = row.n_gpus.value_or(0);
+  constexpr double kMost = 5e8;
+  if (!contains(gpu, "mi250") || dies || !counted || gpus < 1 || gpus > kMost ||
+      stated_ranks(row) == gpus) {
+    return;
+  }
+  for (std::optional<int>* count : {&row.n_gpus, &row.gpus_per_node, &row.nvlink_domain}) {
+    if (*count) {
+      *count = 2 * **count;
+    }
+  }
+  for (std::optional<double>* rate :
+       {&row.measured_tokens_per_s_per_gpu, &row.measured_tflops_per_gpu,
+        &row.published_tflops_per_gpu, &row.tflops_per_gpu}) {
+    if (*rate) {
+      *rate = **rate / 2;
+    }
+  }
+  row.abouts.push_back({"gpu", "gpu is counted in modules of two GPUs: figures of one are halved"});
+}
+
+/// A batch that is counted in tokens, by its words or because it is larger than any: in sequences.
+void settle_batch(const std::map<std::string, NumberWords>& worded, RunRow& row) {
+  constexpr double kMostTokens = 2e8;  // six times the largest step of the published tables
+  const auto words = worded.find(std::string(kBatch));
+  const bool named = words != worded.end() && words->second.tokens;
+  const double batch = row.global_batch.value_or(0);
+  const double length = row.seq_len.value_or(0);
+  const bool plain = batch >= length && batch * length > kMostTokens;
+  if (length < 1 || batch < 1 || !(named || plain)) {
+    return;
+  }
+  row.global_batch = std::max(1, static_cast<int>(std::lround(batch / length)));
+  row.abouts.push_back({std::string(kBatch),
+                        named
+                            ? ""
+                            : fmt::format("global_batch of {:.0f} is read as tokens: {} sequences",
+                                          batch, *row.global_batch)});
+}
+
+/// Notes what numbers in words leave open.
+void settle_numbers(const std::map<std::string, NumberWords>& worded, RunRow& row) {
+  for (const auto& [column, words] : worded) {
+    // k is 1,024 of lengths that are powers of two; of others and of batches it may be 1,000.
+    const bool open = words.scaled && (column == kBatch ||
+                                       !std::has_single_bit(static_cast<unsigned>(words.value)));
+    if (words.about || open) {
+      row.abouts.push_back({column, ""});
+    }
+    if (words.packed) {
+      row.abouts.push_back({"documents", "documents in a sequence are read as one"});
+    }
+  }
+  settle_batch(worded, row);
+}
+
 }  // namespace
 
 bool says_nothing(const std::string& cell) {
@@ -175,6 +262,8 @@ RunRow read_run_row(const import::CsvTable& table, std::size_t row) {
   CellReader reader(table, row);
   RunRow::fields(out, reader);
   out.problems = reader.take_problems();
+  settle_numbers(reader.worded(), out);
+  settle_modules(out);
   return out;
 }
 

@@ -42,6 +42,12 @@ inline constexpr core::Range kYears{2012, 2100, false, false, "a year from 2012"
 inline constexpr core::Range kGigabits{0, 1e5, false, false, "from 0 to 100,000"};
 inline constexpr core::Range kFigures{0, 1e30, true, false, "positive"};
 
+/// A cell whose number is not quite what it says: rounded, or counted in something else.
+struct AboutCell {
+  std::string column;
+  std::string why;  ///< told; empty: nothing to tell
+};
+
 /// What a source states of one run; a cell that is blank or says nothing ("n/a") leaves its member
 /// empty.
 struct RunRow {
@@ -62,6 +68,7 @@ struct RunRow {
 
   std::size_t line = 0;  ///< of the file
   std::string problems;  ///< why cells cannot be read, with line and columns; empty: all can
+  std::vector<AboutCell> abouts;  ///< cells whose number is not quite what it says
 
   /// Whether a column, by name, has a value.
   [[nodiscard]] bool stated(std::string_view column) const;

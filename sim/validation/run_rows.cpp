@@ -99,12 +99,7 @@ training::Scenario row_without_layout(const RunRow& row,
   if (fuses_permutation(row, s.model)) {
     s.training.framework.fused_permute = true;
   }
-  if (!row.precision.empty()) {
-    s.training.precision = precision_of(row.precision);
-  } else {
-    s.training.precision = s.training.framework.usual.precision;
-    assume(assumed, "precision");
-  }
+  set_formats(row, s, assumed);
   for (const std::string& entry : calibration_entries(gpu, s)) {
     const auto measured = catalogue.calibrations.find(entry);
     if (measured != catalogue.calibrations.end() && s.calibration.collectives.empty()) {

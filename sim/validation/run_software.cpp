@@ -6,6 +6,7 @@
 
 #include "sim/core/ranges.h"
 #include "sim/core/text.h"
+#include "sim/validation/words/layout_words.h"
 
 namespace headway::validation {
 
@@ -20,12 +21,6 @@ int year_of(const RunRow& row) {
   return year ? std::stoi(ending) : row.year.value_or(2024);
 }
 
-/// ZeRO stage in a row's words; 0: none, or not said.
-int zero_stage(const RunRow& row) {
-  const auto digit = row.sharding.find_first_of("123");
-  return digit == std::string::npos ? 0 : row.sharding[digit] - '0';
-}
-
 /// Megatron before FlashAttention, by what tells its kinds apart: sequence parallelism, or the
 /// selective recompute that came with it; bf16, whose gradients are accumulated and reduced in fp32
 /// (the large runs in bf16 were DeepSpeed's); sharded states beside pipelines, which Megatron-LM
@@ -38,7 +33,7 @@ std::string unfused_megatron(const RunRow& row) {
     return "megatron-deepspeed-bf16-2022";
   }
   const bool deepspeed = contains_any(core::lower_case(row.era), std::array{"deepspeed", "neox"}) ||
-                         zero_stage(row) > 0;
+                         sharded_stage(row.sharding) > 0;
   return deepspeed ? "megatron-deepspeed-2022" : "megatron-lm-2021";
 }
 
@@ -108,8 +103,7 @@ std::string megatron_core(const RunRow& row,
     if (recipes) {
       return bridge ? "megatron-bridge-2025" : "nemo-2024";
     }
-    const bool sharded = zero_stage(row) == 3 || contains(core::lower_case(row.sharding), "sdp");
-    return sharded ? "megatron-fsdp-2025" : "megatron-lm-2025";
+    return sharded_stage(row.sharding) == 3 ? "megatron-fsdp-2025" : "megatron-lm-2025";
   }
   if (release < kFirstBridge) {
     return release < kSecondNemo ? "nemo-1-2024" : "nemo-2024";
@@ -173,8 +167,7 @@ constexpr std::array<const char*, 5> kSharded = {"deepspeed", "zero", "hugging",
 std::string nearest(const RunRow& row, bool rack, Assumed& assumed) {
   assume(assumed, "era");
   const std::string words = core::lower_case(row.era) + " " + core::lower_case(row.source);
-  const std::string sharding = core::lower_case(row.sharding);
-  const bool sharded = contains(sharding, "3") || contains(sharding, "sdp");
+  const bool sharded = sharded_stage(row.sharding) == 3;
   const bool megatron = contains(words, "megatron") || row.pp.value_or(1) > 1;
   // Megatron-Core's runs have sequence parallelism wherever they have tensor parallelism.
   const bool without_sequence = row.tp.value_or(1) > 1 && row.sequence_parallel.has_value() &&
@@ -277,8 +270,8 @@ void apply_flags(const RunRow& row, workload::FrameworkSpec& framework) {
   if (old_megatron(core::lower_case(row.era)) && year_of(row) >= kFlash) {
     framework.attention_kernels = workload::AttentionKernels::flash2;
   }
-  framework.scaling =
-      scaling_in_words(core::lower_case(row.precision_detail)).value_or(framework.scaling);
+  framework.scaling = scaling_in_words(core::lower_case(row.precision + " " + row.precision_detail))
+                          .value_or(framework.scaling);
   framework.expert_dispatch = dispatch_in_words(row).value_or(framework.expert_dispatch);
   if (stated_capacity(row) > 0) {
     framework.expert_dispatch = workload::ExpertDispatch::all_to_all;

@@ -1,4 +1,4 @@
-#include "sim/validation/collective_rows.h"
+#include "sim/validation/collectives/collective_rows.h"
 
 #include <cmath>
 #include <cstdio>

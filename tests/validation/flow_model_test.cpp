@@ -25,7 +25,7 @@ std::vector<FlowModelRow> table() {
           {"another", "credits", "all_to_all", core::Bytes(1e4), 7}};
 }
 
-training::Scenario scenario() {
+training::Scenario scenario_of_flows() {
   training::Scenario s;
   s.cluster.fabric.name = kFabric;
   return s;
@@ -47,7 +47,7 @@ training::StepResult step_of(double share, double message) {
 // long to first order, and only the upper end moves.
 TEST(FlowModelError, IsTheElasticityOfTheStepInWhatItWaitsFor) {
   auto step = step_of(0.25, 1e4);
-  widen_by_flow_model(scenario(), table(), step);
+  widen_by_flow_model(scenario_of_flows(), table(), step);
   EXPECT_DOUBLE_EQ(step.interval_high.si(), 12 * std::pow(1.44, 0.25));
   EXPECT_DOUBLE_EQ(step.interval_low.si(), 9);
   ASSERT_EQ(step.assumptions.size(), 1U);
@@ -65,7 +65,7 @@ TEST(FlowModelError, IsTheElasticityOfTheStepInWhatItWaitsFor) {
 // Half way between the logarithms of 10 kB and 1 MB: the root of 1.44; level beyond both ends.
 TEST(FlowModelError, LiesBetweenTheSizesOfTheTable) {
   const auto times = [](double message) {
-    const auto effects = flow_model_effects(scenario(), step_of(0.5, message), table());
+    const auto effects = flow_model_effects(scenario_of_flows(), step_of(0.5, message), table());
     return effects.empty() ? 1.0 : effects.front().times;
   };
   EXPECT_NEAR(times(1e5), 1.2, 1e-12);
@@ -78,7 +78,7 @@ TEST(FlowModelError, GoesDownWherePacketsAreFaster) {
   auto step = step_of(0, 1e4);
   step.breakdown[Activity::pipeline_p2p] = step.time * 0.1;
   step.calls = {{Activity::pipeline_p2p, CollectiveKind::send_receive, core::Bytes(1e4)}};
-  widen_by_flow_model(scenario(), table(), step);
+  widen_by_flow_model(scenario_of_flows(), table(), step);
   EXPECT_EQ(step.interval_high.si(), 12);
   EXPECT_DOUBLE_EQ(step.interval_low.si(), 9 * std::pow(0.9, 0.1));
 }
@@ -87,20 +87,20 @@ TEST(FlowModelError, SaysNothingOfWhatItDoesNotKnowOrWhatDoesNotMatter) {
   const auto none = [](const training::Scenario& s, const training::StepResult& step) {
     return flow_model_effects(s, step, table()).empty();
   };
-  EXPECT_FALSE(none(scenario(), step_of(0.25, 1e4)));
-  EXPECT_TRUE(none(scenario(), step_of(1e-3, 1e4)));  // 0.04 % of the step
-  auto other = scenario();
+  EXPECT_FALSE(none(scenario_of_flows(), step_of(0.25, 1e4)));
+  EXPECT_TRUE(none(scenario_of_flows(), step_of(1e-3, 1e4)));  // 0.04 % of the step
+  auto other = scenario_of_flows();
   other.cluster.fabric.name = "not in the table";
   EXPECT_TRUE(none(other, step_of(0.25, 1e4)));
-  auto swift = scenario();
+  auto swift = scenario_of_flows();
   swift.cluster.fabric.packets = network::PacketSpec{};
   swift.cluster.fabric.packets->transport = network::Transport::swift;
   EXPECT_TRUE(none(swift, step_of(0.25, 1e4)));
   auto by_packets = step_of(0.25, 1e4);
   by_packets.packets = training::PacketStep{};
-  EXPECT_TRUE(none(scenario(), by_packets));
+  EXPECT_TRUE(none(scenario_of_flows(), by_packets));
   auto alone = step_of(0.25, 1e4);
-  widen_by_flow_model(scenario(), {}, alone);
+  widen_by_flow_model(scenario_of_flows(), {}, alone);
   EXPECT_TRUE(alone.assumptions.empty());
 }
 

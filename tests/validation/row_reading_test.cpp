@@ -59,7 +59,7 @@ TEST(RowReading, WhatIsNotModelledIsRefusedByName) {
   }
   EXPECT_EQ(predicted({{"attention", "gqa, linear on 3 of 4 layers"}}).status,
             "skipped:unmodelled: attention 'gqa, linear on 3 of 4 layers'");
-  EXPECT_THAT(predicted({{"model", "Mamba-2 8B"}}).status, HasSubstr("state-space"));
+  EXPECT_THAT(predicted({{"model", "Mamba-2 8B"}}).status, HasSubstr("layers of state spaces"));
   EXPECT_EQ(predicted({{"recompute", "sometimes"}}).status,
             "skipped:unknown recompute 'sometimes'");
   EXPECT_EQ(predicted({{"sharding", "5"}}).status, "skipped:unknown sharding '5'");
@@ -230,6 +230,38 @@ TEST(RowReading, GpusHaveManyNames) {
   EXPECT_THAT(predicted({{"gpu", "MI250"}}).assumed, Contains("gpu"));
 }
 
+// Four modules a node are eight GPUs, and 10,000 tokens/s of a module are 5,000 of a GPU.
+TEST(RowReading, ModulesOfTwoDiesAreCountedAsTwoGpus) {
+  Cells cells{{"n_gpus", "8"},       {"gpus_per_node", "4"}, {"dp", ""},
+              {"nvlink_domain", ""}, {"nics_per_node", "4"}, {"nic_gbps", "200"}};
+  for (const char* name : {"MI250X", "AMD Instinct MI250X 128GB", "MI250X (module)", "MI250"}) {
+    cells["gpu"] = name;
+    const auto cluster = scenario(cells).cluster;
+    EXPECT_EQ(cluster.nodes, 2) << name;
+    EXPECT_EQ(cluster.node.gpus, 8) << name;
+    EXPECT_EQ(cluster.node.nic.count, 4) << name;
+    EXPECT_EQ(cluster.node.gpu.memory, catalogue().gpus.at("mi250x").memory) << name;
+    const auto run = predicted(cells);
+    EXPECT_EQ(run.measured, 5000) << name;
+    EXPECT_THAT(run.status, StartsWith("ok-assumed: gpu is counted in modules of two GPUs"))
+        << name;
+    EXPECT_THAT(run.assumed, Contains("gpu")) << name;
+  }
+  // Dies by their name, by their number on a node, or by the ranks that the layout has.
+  const auto dies = [&](const Cells& changes) {
+    Cells changed = cells;
+    changed["gpu"] = "MI250X";
+    for (const auto& [column, text] : changes) {
+      changed[column] = text;
+    }
+    return predicted(changed).measured;
+  };
+  EXPECT_EQ(dies({{"gpu", "MI250X GCD"}}), 10000);
+  EXPECT_EQ(dies({{"gpus_per_node", "8"}}), 10000);
+  EXPECT_EQ(dies({{"dp", "2"}}), 10000);  // 2 x 2 x 2 ranks on 8 GPUs
+  EXPECT_EQ(dies({{"dp", "4"}}), 5000);
+}
+
 // A board without a node of its own sits in that of its sibling, not in a PCIe slot.
 TEST(RowReading, ABoardWithAnotherMemoryHasItsSiblingsNode) {
   const auto bandwidth = [](const char* gpu) {
@@ -297,10 +329,67 @@ TEST(RowReading, AnUnknownColumnIsRefusedWithAGuess) {
   }
 }
 
-TEST(RowReading, ABatchOfTokensIsRefusedByName) {
-  EXPECT_EQ(predicted({{"global_batch", "4194304"}}).status,
-            "skipped:global_batch is 4194304: 1.7e+10 tokens a step; it counts sequences, not "
-            "tokens");
+// 4,194,304 sequences of 4,096 tokens are 17 thousand million; 1,024 of them are as many tokens.
+TEST(RowReading, ABatchOfTokensIsReadAsSequences) {
+  const Cells tokens{{"global_batch", "4194304"}};
+  EXPECT_EQ(scenario(tokens).training.global_batch, 1024);
+  EXPECT_EQ(predicted(tokens).status,
+            "ok-assumed: global_batch of 4194304 is read as tokens: 1024 sequences");
+  EXPECT_THAT(predicted(tokens).assumed, Contains("global_batch"));
+  const Cells small{{"global_batch", "524288"}, {"seq_len", "1024"}};
+  EXPECT_EQ(scenario(small).training.global_batch, 512);
+  EXPECT_EQ(scenario({{"global_batch", "8192"}}).training.global_batch, 8192);
+  EXPECT_EQ(predicted({{"global_batch", "3000"}, {"seq_len", "1000000"}}).status,
+            "skipped:global_batch is 3000: 3e+09 tokens a step; it counts sequences, not tokens");
+}
+
+TEST(RowReading, NumbersAreReadHoweverTheyAreWritten) {
+  struct Case {
+    const char* column;
+    const char* text;
+    int sequence, batch;
+    const char* assumed;  ///< nullptr: nothing
+  };
+  for (const Case& c :
+       {Case{"seq_len", "4096.0", 4096, 32, nullptr}, Case{"seq_len", "4k", 4096, 32, nullptr},
+        Case{"seq_len", "4K", 4096, 32, nullptr}, Case{"seq_len", "4,096", 4096, 32, nullptr},
+        Case{"seq_len", "4096 tokens", 4096, 32, nullptr},
+        Case{"seq_len", "10k", 10240, 32, "seq_len"},
+        Case{"seq_len", "8192 (packed)", 8192, 32, "documents"},
+        Case{"global_batch", "~64", 4096, 64, "global_batch"},
+        Case{"global_batch", "about 64", 4096, 64, "global_batch"},
+        Case{"global_batch", "1,024 sequences", 4096, 1024, nullptr},
+        Case{"global_batch", "2k", 4096, 2048, "global_batch"},
+        Case{"global_batch", "4M tokens", 4096, 1024, "global_batch"},
+        Case{"global_batch", "0.5M", 4096, 128, "global_batch"},
+        Case{"global_batch", "512K", 4096, 128, "global_batch"}}) {
+    const auto run = scenario({{c.column, c.text}}).training;
+    EXPECT_EQ(run.sequence_length, c.sequence) << c.text;
+    EXPECT_EQ(run.global_batch, c.batch) << c.text;
+    const auto assumed = predicted({{c.column, c.text}}).assumed;
+    EXPECT_TRUE(c.assumed == nullptr ? assumed.empty()
+                                     : testing::Matches(Contains(c.assumed))(assumed))
+        << c.text;
+  }
+  for (const char* none : {"4k-8k", "4096x", "64 x 8", "4,09", "1,2,3"}) {
+    EXPECT_THAT(predicted({{"global_batch", none}}).status, StartsWith("skipped:line 2: '"))
+        << none;
+  }
+  EXPECT_THAT(predicted({{"vocab", "128k"}}).status, HasSubstr("is not a number"));
+  EXPECT_EQ(scenario({{"vocab", "128,256"}}).model.vocabulary, 128256);
+}
+
+TEST(RowReading, WidthsOfHeadsAreReadHoweverTheyAreWritten) {
+  for (const char* text : {"64", "64.0", "head_dim 64"}) {
+    EXPECT_EQ(scenario({{"head_dim", text}}).model.head_dim, 64) << text;
+    EXPECT_EQ(predicted({{"head_dim", text}}).status, "ok") << text;
+  }
+  const auto apart = scenario({{"head_dim", "192 qk, 128 v"}}).model;
+  EXPECT_EQ(apart.head_dim, 192);
+  EXPECT_EQ(apart.value_dim, 128);
+  for (const char* text : {"128/64", "wide", "-64", "0"}) {
+    EXPECT_THAT(predicted({{"head_dim", text}}).status, HasSubstr("in column 'head_dim'")) << text;
+  }
 }
 
 TEST(RowReading, ABatchThatDoesNotDivideIsTheNearestThatDoes) {

@@ -76,6 +76,23 @@ TEST(RunWords, WordsOfAGpusNameAreItsVariant) {
   EXPECT_THAT(predicted({{"gpu", "NVIDIA H100 80GB HBM3 SXM5 700W"}}).assumed, IsEmpty());
 }
 
+// The driver's name of a GH200 has the CPU's memory; a Quadro, a Ti and a V100S are other chips.
+TEST(RunWords, WordsOfNamesAreNotTakenForOtherBoards) {
+  for (const char* name : {"NVIDIA GH200 120GB", "GH200 480GB", "GH200-96G"}) {
+    const Cells cells{{"gpu", name}, {"gpus_per_node", "4"}};
+    EXPECT_EQ(scenario(cells).cluster.node.gpu.name, catalogue().gpus.at("gh200-96gb").name)
+        << name;
+    EXPECT_EQ(predicted(cells).status, "ok") << name;
+  }
+  for (const char* name :
+       {"Quadro RTX 6000 24GB", "Quadro RTX 6000", "RTX 6000 24GB", "TITAN RTX", "RTX 2080 Ti",
+        "RTX 3090 Ti", "RTX A5000", "Tesla V100S", "AMD MI210", "MI100"}) {
+    EXPECT_EQ(predicted({{"gpu", name}}).status, "skipped:unknown GPU " + std::string(name));
+  }
+  EXPECT_EQ(scenario({{"gpu", "RTX 6000 Ada 48GB"}}).cluster.node.gpu.name,
+            catalogue().gpus.at("rtx-6000-ada").name);
+}
+
 TEST(RunWords, GpusAreFoundByTheWordsOfTheirNames) {
   const auto gpu = [](const char* name) { return scenario({{"gpu", name}}).cluster.node.gpu.name; };
   for (const char* name :

@@ -41,8 +41,8 @@ TEST(SoftwareRows, TrainersOfJaxAreJax) {
 // GPT-NeoX and Megatron-DeepSpeed kept the kernels of 2021, and took FlashAttention in 2023.
 TEST(SoftwareRows, ForksOfOldMegatronKeepItsKernels) {
   for (const char* era : {"gpt-neox-2023", "megatron-deepspeed-2023"}) {
-    const auto s =
-        run_of({{"era", era}, {"precision", "fp16"}, {"sequence_parallel", "no"}}).training.framework;
+    const auto s = run_of({{"era", era}, {"precision", "fp16"}, {"sequence_parallel", "no"}})
+                       .training.framework;
     EXPECT_EQ(s.name, "Megatron-DeepSpeed 2022") << era;
     EXPECT_EQ(s.attention_kernels, workload::AttentionKernels::flash2) << era;
   }

@@ -5,9 +5,14 @@
 #include <fmt/format.h>
 #include <string_view>
 
+#include "sim/core/error.h"
 #include "sim/core/shown_text.h"
 #include "sim/core/text.h"
 #include "sim/validation/run_parts.h"
+#include "sim/validation/words/attention_words.h"
+#include "sim/validation/words/layout_words.h"
+#include "sim/validation/words/model_words.h"
+#include "sim/validation/words/network_words.h"
 
 namespace headway::validation {
 
@@ -30,14 +35,16 @@ constexpr std::string_view kFiller =
 
 constexpr KnownWords kColumns[] = {
     {"network", &RunRow::network,
-     " a100 agg aws b200 b300 bandwidth between bluefield card cards clos cluster compute connectx "
-     "cx5 cx6 cx7 cx8 dgx dpu dual edr efa efav2 efav3 elastic eos ethernet fabric fat gb gb200 "
-     "gb300 gbit gbps gib gpu gpudirect gpus h100 h200 hdr hdr100 hdr200 hgx hpe ib infiniband "
-     "interconnect intra inter layer management mellanox meta mlnx multi ndr ndr200 ndr400 network "
-     "nic nics nvidia nvl72 nvlink nvlink2 nvlink3 nvlink4 nvlink5 nvswitch omni opa "
-     "oversubscribed oversubscription path pcie port ports quantum quantum2 rail rails rdma roce "
-     "roce2 rocev2 sec selene server sharp single slingshot spectrum storage superpod switch "
-     "switches tbps tcpx tcpxo tomahawk4 topology tray tree x800 xdr xdr800 "},
+     " a100 adapter adapters agg aws azure b200 b300 bandwidth between bluefield card cards "
+     "clos cluster compute connectx cx5 cx6 cx7 cx8 dgx dpu dual edr efa efav2 efav3 "
+     "elastic eos ethernet fabric fat gb gb200 gb300 gbe gbit gbits gbps gcp gib gpu "
+     "gpudirect gpus h100 h200 hca hcas hdr hdr100 hdr200 hgx host hpe ib infiniband inter "
+     "interconnect intra ip layer machine management mellanox meta mlnx multi ndr ndr200 "
+     "ndr400 network nic nics nvidia nvl72 nvlink nvlink2 nvlink3 nvlink4 nvlink5 nvswitch "
+     "oci omni opa oversubscribed oversubscription path pcie port ports quad quantum "
+     "quantum2 rail rails rdma roce roce2 rocev2 sec selene server sharp single slingshot "
+     "spectrum storage superpod switch switches tb tbit tbps tcp tcpx tcpxo tomahawk4 "
+     "topology tray tree x800 xdr xdr800 "},
     {"recompute_detail", &RunRow::recompute_detail,
      " activation activations attention base bf16 block blocks checkpoint checkpointed "
      "checkpointing core core_attn cudnn_fmha custom element forward full fused half hfu input "
@@ -54,10 +61,7 @@ constexpr KnownWords kColumns[] = {
      "uniform "},
     {"cuda_graph", &RunRow::cuda_graph,
      " attn disabled full full_iteration moe moe_preprocess moe_router scope "
-     "transformer_engine "},
-    {"attention", &RunRow::attention,
-     " causal dpa flash full global gqa group grouped head heads latent layer layers mha mla mqa "
-     "multi query sdpa self sliding softmax standard te window "}};
+     "transformer_engine "}};
 
 bool listed(std::string_view words, const std::string& word) {
   return words.find(" " + word + " ") != std::string_view::npos;
@@ -89,6 +93,38 @@ std::string unknown_words(const std::string& text, std::string_view known) {
   return unknown;
 }
 
+/// Tells what a reader did not understand, and what it took for something that is not modelled.
+void tell(const char* column,
+          const ReadCell& read,
+          std::vector<std::string>& doubts,
+          Assumed& assumed) {
+  if (!read.nearness.empty()) {
+    doubts.push_back(read.nearness);
+  }
+  if (!read.unknown.empty()) {
+    doubts.push_back(
+        fmt::format("not understood in {}: {}", column, core::shortened(read.unknown)));
+    assume(assumed, column);
+  }
+}
+
+/// Key and value heads that the words give and a column denies are told too.
+void tell_attention(const RunRow& row, std::vector<std::string>& doubts, Assumed& assumed) {
+  AttentionWords words;
+  try {
+    words = attention_words(row.attention);
+  } catch (const core::Error&) {
+    return;  // of a model whose name alone says its attention
+  }
+  tell("attention", words, doubts, assumed);
+  const int heads = words.key_value_heads;
+  if (heads > 0 && row.n_kv_heads && *row.n_kv_heads != heads) {
+    doubts.push_back(fmt::format("attention says {} key and value heads, n_kv_heads {}", heads,
+                                 *row.n_kv_heads));
+    assume(assumed, "n_kv_heads");
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> not_understood(const RunRow& row, Assumed& assumed) {
@@ -102,6 +138,27 @@ std::vector<std::string> not_understood(const RunRow& row, Assumed& assumed) {
           fmt::format("not understood in {}: {}", column.column, core::shortened(unknown)));
       assume(assumed, column.column);
     }
+    if (column.text == &RunRow::network && !alone) {
+      tell("network", network_words(row.network), doubts, assumed);
+    }
+  }
+  for (const AboutCell& about : row.abouts) {
+    assume(assumed, about.column);
+    if (!about.why.empty()) {
+      doubts.push_back(about.why);
+    }
+  }
+  const TrainingWords training = training_words(row);
+  tell("notes", training, doubts, assumed);
+  if (training.packed) {
+    assume(assumed, "documents");
+    doubts.emplace_back("documents in a sequence are read as one");
+  }
+  tell_attention(row, doubts, assumed);
+  tell("sharding", sharding_words(row.sharding), doubts, assumed);
+  tell("recompute", recompute_words(row.recompute), doubts, assumed);
+  if (!row.precision.empty()) {
+    tell("precision", precision_words(row.precision), doubts, assumed);
   }
   return doubts;
 }

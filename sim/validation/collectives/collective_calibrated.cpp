@@ -4,7 +4,7 @@
 #include <tuple>
 
 #include "sim/network/collective/collective_curve.h"
-#include "sim/validation/collective_rows_parts.h"
+#include "sim/validation/collectives/collective_rows_parts.h"
 
 namespace headway::validation {
 

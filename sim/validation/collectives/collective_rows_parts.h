@@ -1,7 +1,7 @@
 // What reading and predicting published collectives with and without calibration share.
 #pragma once
 
-#include "sim/validation/collective_rows.h"
+#include "sim/validation/collectives/collective_rows.h"
 
 namespace headway::validation {
 

@@ -8,7 +8,7 @@
 #include "sim/core/text.h"
 #include "sim/network/collective/closed_form.h"
 #include "sim/training/step/lower.h"
-#include "sim/validation/collective_rows_parts.h"
+#include "sim/validation/collectives/collective_rows_parts.h"
 #include "sim/validation/run_parts.h"
 #include "sim/workload/expert_shape.h"
 

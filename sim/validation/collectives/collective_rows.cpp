@@ -1,10 +1,10 @@
-#include "sim/validation/collective_rows.h"
+#include "sim/validation/collectives/collective_rows.h"
 
 #include <algorithm>
 #include <cmath>
 
 #include "sim/core/statistics.h"
-#include "sim/validation/collective_rows_parts.h"
+#include "sim/validation/collectives/collective_rows_parts.h"
 
 namespace headway::validation {
 

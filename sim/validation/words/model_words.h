@@ -1,0 +1,34 @@
+// Names of models and words of notes: architectures that no column of a shape says, and what is
+// trained otherwise than all weights by Adam.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "sim/validation/run_row.h"
+#include "sim/validation/words/cell_words.h"
+#include "sim/workload/spec.h"
+
+namespace headway::validation {
+
+/// What the shape columns cannot say of the architecture that a model's name tells, "layers of
+/// state spaces"; empty: nothing that is known.
+std::string untold_architecture(const std::string& model);
+
+/// Letters and digits of a name, small: "Qwen3-Next-80B" and "qwen3 next 80b" are one.
+std::string bare_name(const std::string& name);
+
+/// What name, architecture and notes say of the training.
+struct TrainingWords : ReadCell {
+  std::optional<workload::AdaptersSpec> adapters;
+  bool adapters_open = false;  ///< their rank or their products are not stated
+  std::optional<workload::OptimizerState> optimizer;
+  workload::Offload offload = workload::Offload::none;
+  bool offload_open = false;  ///< of what, is not stated
+  bool packed = false;        ///< documents in a sequence, of lengths that are not stated
+  double power = 0;           ///< limit of a board [W]; 0: none that is stated
+  std::string refused;        ///< a word for what is not modelled
+};
+TrainingWords training_words(const RunRow& row);
+
+}  // namespace headway::validation

@@ -1,0 +1,223 @@
+// Words of names, architectures and notes for what is trained, and how its states lie in memory.
+#include <algorithm>
+
+#include "sim/validation/words/model_words.h"
+
+namespace headway::validation {
+
+namespace {
+
+using workload::Offload;
+using workload::OptimizerState;
+
+enum class TrainingSays {
+  none,  ///< denies the word behind it
+  adapters,
+  four_bit_adapters,
+  rank,
+  all_products,
+  adam8,
+  muon,
+  shampoo,
+  soap,
+  lion,
+  adafactor,
+  activations_leave,
+  states_leave,
+  offload,
+  packed,
+  power,
+  watts,
+  unmodelled
+};
+
+struct TrainingPhrase {
+  std::string_view phrase;
+  TrainingSays says;
+};
+
+constexpr TrainingPhrase kTrainingPhrases[] = {
+    {"no", TrainingSays::none},
+    {"not", TrainingSays::none},
+    {"without", TrainingSays::none},
+    {"lora", TrainingSays::adapters},
+    {"qlora", TrainingSays::four_bit_adapters},
+    {"r", TrainingSays::rank},
+    {"rank", TrainingSays::rank},
+    {"allproducts", TrainingSays::all_products},
+    {"alllinear", TrainingSays::all_products},
+    {"alllinearlayers", TrainingSays::all_products},
+    {"8bitadam", TrainingSays::adam8},
+    {"8bitadamw", TrainingSays::adam8},
+    {"adam8bit", TrainingSays::adam8},
+    {"adamw8bit", TrainingSays::adam8},
+    {"8bitoptimizer", TrainingSays::adam8},
+    {"muon", TrainingSays::muon},
+    {"shampoo", TrainingSays::shampoo},
+    {"soap", TrainingSays::soap},
+    {"lion", TrainingSays::lion},
+    {"adafactor", TrainingSays::adafactor},
+    {"activationoffload", TrainingSays::activations_leave},
+    {"activationoffloading", TrainingSays::activations_leave},
+    {"activationsoffloaded", TrainingSays::activations_leave},
+    {"offloadactivations", TrainingSays::activations_leave},
+    {"offloadedactivations", TrainingSays::activations_leave},
+    {"optimizeroffload", TrainingSays::states_leave},
+    {"optimizeroffloaded", TrainingSays::states_leave},
+    {"optimizeroffloading", TrainingSays::states_leave},
+    {"optimizerstatesoffloaded", TrainingSays::states_leave},
+    {"optimizercpuoffload", TrainingSays::states_leave},
+    {"offloadoptimizer", TrainingSays::states_leave},
+    {"zerooffload", TrainingSays::states_leave},
+    {"offload", TrainingSays::offload},
+    {"offloaded", TrainingSays::offload},
+    {"offloading", TrainingSays::offload},
+    {"packed", TrainingSays::packed},
+    {"packing", TrainingSays::packed},
+    {"averagelength", TrainingSays::packed},
+    {"variablelength", TrainingSays::packed},
+    {"seqvaries", TrainingSays::packed},
+    {"powercap", TrainingSays::power},
+    {"powercapped", TrainingSays::power},
+    {"powerlimit", TrainingSays::power},
+    {"powerlimited", TrainingSays::power},
+    {"w", TrainingSays::watts},
+    {"watt", TrainingSays::watts},
+    {"watts", TrainingSays::watts},
+    {"peft", TrainingSays::unmodelled},
+    {"dora", TrainingSays::unmodelled},
+    {"distillation", TrainingSays::unmodelled},
+    {"dpo", TrainingSays::unmodelled},
+    {"grpo", TrainingSays::unmodelled},
+    {"kto", TrainingSays::unmodelled},
+    {"ppo", TrainingSays::unmodelled},
+    {"rlhf", TrainingSays::unmodelled}};
+
+void add_adapters(bool four_bit, TrainingWords& out) {
+  if (!out.adapters) {
+    out.adapters.emplace();
+    out.adapters_open = true;
+  }
+  out.adapters->base = four_bit ? workload::BaseWeights::nf4 : out.adapters->base;
+}
+
+void set_optimizer(TrainingSays says, TrainingWords& out) {
+  switch (says) {
+    case TrainingSays::adam8:
+      out.optimizer = OptimizerState::adam_8bit;
+      break;
+    case TrainingSays::muon:
+      out.optimizer = OptimizerState::muon;
+      break;
+    case TrainingSays::shampoo:
+      out.optimizer = OptimizerState::shampoo;
+      break;
+    case TrainingSays::soap:
+      out.optimizer = OptimizerState::soap;
+      break;
+    case TrainingSays::lion:
+      out.optimizer = OptimizerState::sgd_momentum;
+      out.nearness = "notes: Lion is read as one moment in fp32";
+      break;
+    default:
+      out.optimizer = OptimizerState::adam_8bit;
+      out.nearness = "notes: Adafactor is read as Adam with moments of 8 bits";
+      break;
+  }
+}
+
+void add_offload(Offload what, bool open, TrainingWords& out) {
+  const bool both = out.offload != Offload::none && out.offload != what && !open;
+  out.offload_open = open && out.offload == Offload::none;
+  out.offload = both ? Offload::all : open && !out.offload_open ? out.offload : what;
+}
+
+void add_phrase(TrainingSays says, const std::string& text, TrainingWords& out) {
+  switch (says) {
+    case TrainingSays::adapters:
+      add_adapters(false, out);
+      break;
+    case TrainingSays::four_bit_adapters:
+      add_adapters(true, out);
+      break;
+    case TrainingSays::activations_leave:
+      add_offload(Offload::activations, false, out);
+      break;
+    case TrainingSays::states_leave:
+      add_offload(Offload::optimizer, false, out);
+      break;
+    case TrainingSays::offload:
+      add_offload(Offload::optimizer, true, out);
+      break;
+    case TrainingSays::packed:
+      out.packed = true;
+      break;
+    case TrainingSays::unmodelled:
+      out.refused = text;
+      break;
+    case TrainingSays::adam8:
+    case TrainingSays::muon:
+    case TrainingSays::shampoo:
+    case TrainingSays::soap:
+    case TrainingSays::lion:
+    case TrainingSays::adafactor:
+      set_optimizer(says, out);
+      break;
+    case TrainingSays::none:
+    case TrainingSays::rank:
+    case TrainingSays::all_products:
+    case TrainingSays::power:
+    case TrainingSays::watts:
+      break;
+  }
+}
+
+/// Numbers that belong to a phrase: "r=16", "rank 16", "LoRA-16", "power cap 500 W".
+void read_text(const std::string& text, TrainingWords& out) {
+  static const std::vector<std::string_view> known = phrases_of(kTrainingPhrases);
+  const std::vector<CellWord> words = read_words(text, known);
+  const auto says = [&](std::size_t at, TrainingSays what) {
+    return at < words.size() && words[at].phrase &&
+           kTrainingPhrases[*words[at].phrase].says == what;
+  };
+  bool power = false;
+  double watts = 0;
+  int rank = 0;
+  bool all_products = false;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const bool denied = i > 0 && says(i - 1, TrainingSays::none);
+    if (words[i].phrase && !denied) {
+      add_phrase(kTrainingPhrases[*words[i].phrase].says, words[i].text, out);
+    }
+    power = power || (says(i, TrainingSays::power) && !denied);
+    all_products = all_products || says(i, TrainingSays::all_products);
+    const int number = words[i].number.value_or(0);
+    const bool of_rank =
+        i > 0 && (says(i - 1, TrainingSays::rank) || says(i - 1, TrainingSays::adapters) ||
+                  says(i - 1, TrainingSays::four_bit_adapters));
+    rank = of_rank && number > 0 && !(i + 1 < words.size() && words[i + 1].text == "bit") ? number
+                                                                                          : rank;
+    watts = number > 0 && says(i + 1, TrainingSays::watts) ? number : watts;
+  }
+  if (out.adapters && rank > 0) {
+    out.adapters->rank = rank;
+    out.adapters_open = !all_products;
+  }
+  out.power = power && watts > 0 ? watts : out.power;
+}
+
+}  // namespace
+
+TrainingWords training_words(const RunRow& row) {
+  TrainingWords out;
+  for (const std::string* text : {&row.model, &row.arch, &row.notes}) {
+    read_text(*text, out);
+  }
+  if (row.cpu_offload_layers.value_or(0) > 0 && out.offload_open) {
+    out.offload = Offload::none;  // the column says of what
+    out.offload_open = false;
+  }
+  return out;
+}
+
+}  // namespace headway::validation

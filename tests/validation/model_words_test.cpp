@@ -1,0 +1,140 @@
+// Names of models and words of notes that the columns of a shape cannot say.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "sim/validation/training_runs.h"
+
+#include "tests/validation/published_rows.h"
+
+namespace headway::validation {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using workload::Offload;
+using workload::OptimizerState;
+
+TEST(ModelWords, NamesOfWhatNoColumnSaysAreRefused) {
+  for (const char* name : {"BERT-large",
+                           "T5-11B",
+                           "ViT-22B",
+                           "Whisper",
+                           "DiT-XL",
+                           "Stable Diffusion XL",
+                           "Flux",
+                           "LLaVA-1.5",
+                           "Qwen2-VL-7B",
+                           "Llama 3.2 11B Vision",
+                           "Bamba-9B",
+                           "RecurrentGemma-9B",
+                           "Griffin",
+                           "Hymba-1.5B",
+                           "RetNet 6.7B",
+                           "RWKV-6",
+                           "Mamba-2 8B",
+                           "Granite-4.0-H",
+                           "Nemotron Nano 9B v2",
+                           "Nemotron 3 Nano 30B-A3B",
+                           "Falcon-H1-7B",
+                           "Qwen3-Next-80B-A3B",
+                           "Kimi Linear 48B",
+                           "MiniMax-Text-01",
+                           "DeepSeek-V3.2-Exp",
+                           "DeepSeek-V3 (DSA)"}) {
+    EXPECT_THAT(predicted({{"model", name}}).status,
+                HasSubstr("skipped:unmodelled: '" + std::string(name) + "' has "));
+  }
+  for (const char* name : {"Llama 3 8B", "Nemotron-4 15B", "Granite 3 8B", "DeepSeek-V3",
+                           "Grok-1 314B", "GPT-NeoX 20B", "Kimi-K2", "Pythia-2.8B"}) {
+    EXPECT_EQ(predicted({{"model", name}}).status, "ok") << name;
+  }
+}
+
+// The catalogue's own model where the columns are its; each column that is not is told.
+TEST(ModelWords, AModelOfTheCatalogueIsTakenWhereItsColumnsAgree) {
+  const auto& falcon = catalogue().models.at("falcon-h1-7b");
+  const Cells cells{{"model", "Falcon-H1-7B"}, {"arch", "hybrid"},  {"n_layers", "44"},
+                    {"d_model", "3072"},       {"n_heads", "12"},   {"n_kv_heads", "2"},
+                    {"d_ffn", "12288"},        {"vocab", "130048"}, {"attention", ""},
+                    {"head_dim", ""}};
+  EXPECT_EQ(scenario(cells).model.mixer, falcon.mixer);
+  EXPECT_EQ(scenario(cells).model.layer_pattern, falcon.layer_pattern);
+  Cells fewer = cells;
+  fewer["n_layers"] = "40";
+  EXPECT_EQ(predicted(fewer).status,
+            "skipped:unmodelled: 'Falcon-H1-7B' has layers of state spaces, and columns are not "
+            "the catalogue's falcon-h1-7b (n_layers 40 for 44)");
+}
+
+TEST(ModelWords, AdaptersAreTrainedWhereTheyAreNamed) {
+  struct Case {
+    const char* column;
+    const char* text;
+    int rank;
+    workload::BaseWeights base;
+  };
+  using workload::BaseWeights;
+  for (const Case& c : {Case{"model", "Llama 2 70B LoRA", 16, BaseWeights::full},
+                        Case{"model", "Llama 3 8B QLoRA", 16, BaseWeights::nf4},
+                        Case{"arch", "dense+LoRA", 16, BaseWeights::full},
+                        Case{"arch", "lora", 16, BaseWeights::full},
+                        Case{"notes", "LoRA r=8, base frozen", 8, BaseWeights::full},
+                        Case{"notes", "QLoRA 4 bit, rank 64", 64, BaseWeights::nf4}}) {
+    const auto model = scenario({{c.column, c.text}}).model;
+    ASSERT_TRUE(model.adapters.has_value()) << c.text;
+    EXPECT_EQ(model.adapters->rank, c.rank) << c.text;
+    EXPECT_EQ(model.adapters->base, c.base) << c.text;
+    EXPECT_THAT(predicted({{c.column, c.text}}).assumed, Contains("adapters")) << c.text;
+  }
+  EXPECT_EQ(predicted({{"notes", "LoRA rank 16 on all linear layers"}}).status, "ok");
+  EXPECT_FALSE(scenario({{"notes", "full fine-tuning, no LoRA"}}).model.adapters.has_value());
+}
+
+TEST(ModelWords, TrainingBesideOtherModelsIsRefusedByName) {
+  for (const char* word : {"DPO", "GRPO", "PPO", "RLHF", "PEFT", "distillation"}) {
+    const std::string text = std::string("Llama 3 8B ") + word;
+    EXPECT_THAT(predicted({{"model", text}}).status, HasSubstr("unmodelled: training by '"));
+    EXPECT_THAT(predicted({{"notes", text}}).status, HasSubstr("unmodelled: training by '"));
+  }
+  EXPECT_EQ(predicted({{"model", "DeepSeek-R1-Distill-Llama-8B"}}).status, "ok");
+}
+
+TEST(ModelWords, NotesNameTheOptimizer) {
+  const auto state = [](const char* notes) {
+    return scenario({{"notes", notes}}).training.optimizer_state;
+  };
+  EXPECT_EQ(state("8-bit Adam"), OptimizerState::adam_8bit);
+  EXPECT_EQ(state("Muon optimizer"), OptimizerState::muon);
+  EXPECT_EQ(state("distributed optimizer"), OptimizerState::adam_fp32);
+  EXPECT_EQ(predicted({{"notes", "8-bit Adam"}}).status, "ok");
+  EXPECT_THAT(predicted({{"notes", "Adafactor"}}).status, HasSubstr("Adafactor is read as"));
+  EXPECT_THAT(predicted({{"notes", "Adafactor"}}).assumed, Contains("optimizer"));
+}
+
+TEST(ModelWords, NotesNameWhatLeavesTheGpu) {
+  const auto offload = [](const char* notes) {
+    return scenario({{"notes", notes}}).parallelism.offload;
+  };
+  EXPECT_EQ(offload("activation offload to CPU"), Offload::activations);
+  EXPECT_EQ(offload("optimizer offloaded to CPU (ZeRO-Offload)"), Offload::optimizer);
+  EXPECT_EQ(offload("optimizer offload and activation offload"), Offload::all);
+  EXPECT_EQ(offload("no offload"), Offload::none);
+  EXPECT_EQ(offload("CPU offload"), Offload::optimizer);
+  EXPECT_THAT(predicted({{"notes", "CPU offload"}}).assumed, Contains("offload"));
+}
+
+TEST(ModelWords, NotesNamePackedDocumentsAndLimitsOfPower) {
+  for (const Cells& cells : {Cells{{"notes", "packed sequences"}}, Cells{{"model", "SFT packed"}},
+                             Cells{{"notes", "seq varies, average length 700"}}}) {
+    EXPECT_EQ(predicted(cells).status, "ok-assumed: documents in a sequence are read as one");
+    EXPECT_THAT(predicted(cells).assumed, Contains("documents"));
+  }
+  const Cells limited{{"notes", "power cap 500 W"}};
+  EXPECT_EQ(scenario(limited).cluster.node.gpu.power.si(), 500);
+  EXPECT_THAT(predicted(limited).assumed, IsEmpty());
+  EXPECT_THAT(predicted({{"notes", "power cap"}}).assumed, Contains("power"));
+}
+
+}  // namespace
+}  // namespace headway::validation
