@@ -109,8 +109,7 @@ TEST(LoadCovariance, IsOfTheseConstantsOrRefused) {
     header += std::string(",") + constant.name;
     line += ",0";
   }
-  EXPECT_THAT(refused(header + line + "\n"),
-              HasSubstr("has 1 rows, and 16 constants are judged"));
+  EXPECT_THAT(refused(header + line + "\n"), HasSubstr("has 1 rows, and 16 constants are judged"));
   EXPECT_TRUE(load_covariance({folder / "none"}).empty());
 }
 
