@@ -80,6 +80,35 @@ TEST(Evidence, SmallMessagesAreLeftOutAndSaidSo) {
   EXPECT_THAT(evidence.remarks.front(), HasSubstr("small.log: no message of 64 MiB or more"));
 }
 
+std::string nccl_log_of(int nodes, int per_node) {
+  std::string log = "# Collective test starting: all_reduce_perf\n";
+  for (int r = 0; r < nodes * per_node; ++r) {
+    log += fmt::format("# Rank {} Group 0 Pid 1 on n{} device {} [0x00] NVIDIA H100\n", r,
+                       r / per_node, r % per_node);
+  }
+  const double n = nodes * per_node;
+  return log + fmt::format("1073741824 268435456 float sum -1 2600 413.0 {:.2f} 0\n",
+                           413.0 * 2 * (n - 1) / n);
+}
+
+// The job has 16 nodes of 8 GPUs.
+TEST(Evidence, CallsOfALargerMachineAreLeftOutAndSaidSo) {
+  struct Call {
+    int nodes, per_node;
+    const char* remark;
+  };
+  for (const auto& [nodes, per_node, remark] :
+       {Call{17, 8, "136 GPUs are asked for and the machine 'Planted' has 128; it is left out"},
+        Call{2, 16, "16 GPUs of each node are asked for and a node of 'Planted' has 8; it is left"},
+        Call{17, 1, "17 GPUs, 1 a node, are asked for and the machine 'Planted' has 16 nodes"}}) {
+    const auto evidence = read_evidence(job(), {{"big.log", nccl_log_of(nodes, per_node)}});
+    EXPECT_TRUE(evidence.observations.empty());
+    EXPECT_TRUE(evidence.nodes.empty());
+    ASSERT_EQ(evidence.remarks.size(), 1U);
+    EXPECT_THAT(evidence.remarks.front(), HasSubstr(fmt::format("big.log: {}", remark)));
+  }
+}
+
 // 900 s of steps, 90 s of saves and 10 s of waiting for input: saves are 9 % of 1,000 s. 300 steps
 // waited 1/30 s each. Of 1,250 s a fifth is neither.
 TEST(Evidence, ASummaryOfGoodputTellsWhatSavesAndInputTake) {

@@ -111,10 +111,34 @@ TEST(Expect, AnNvlinkDomainOfSeveralNodesIsAGroup) {
   const Threshold& rack = find(report, Measure::bus_bandwidth, Scope::domain);
   EXPECT_EQ(rack.gpus, 72);
   EXPECT_EQ(rack.nodes, 18);
-  EXPECT_NEAR(rack.expected / rack.limit(), std::exp(1.6449 * bus_bandwidth_error(true)), 1e-4);
+  EXPECT_NEAR(rack.expected / rack.limit(), std::exp(1.6449 * 0.075), 1e-4);
   for (const Threshold& threshold : expect(four_nodes(), {}).thresholds) {
     EXPECT_NE(threshold.scope, Scope::domain);  // a node is one
   }
+}
+
+// Two ranks on two nodes share no NVLink domain, few as they are; those of a rack do.
+TEST(Expect, TheErrorIsThatOfADomainWhereItHasAllRanks) {
+  struct Call {
+    int gpus, per_node;
+    bool inside;
+  };
+  const auto check = [](const config::LoadedScenario& loaded, const std::vector<Call>& calls) {
+    const auto& cluster = loaded.scenario.cluster;
+    const Machine machine{"m", cluster, {}, {}};
+    for (const Call& call : calls) {
+      const double error = bus_bandwidth_error(cluster.node, call.gpus, call.per_node);
+      EXPECT_EQ(error, call.inside ? 0.075 : 0.20) << call.gpus << " GPUs, " << call.per_node;
+      const auto threshold =
+          bus_bandwidth_threshold(machine, core::CollectiveKind::all_reduce, call.gpus,
+                                  call.per_node, std::uint64_t{1} << 30, Scope::group);
+      EXPECT_NEAR(threshold.expected / threshold.limit(), std::exp(1.6449 * error), 1e-4);
+    }
+  };
+  check(four_nodes(), {{8, 0, true}, {8, 8, true}, {2, 2, true}, {4, 8, true},
+                       {2, 1, false}, {8, 2, false}, {8, 4, false}, {16, 0, false}});
+  check(gb200_nodes(""), {{72, 0, true}, {18, 1, true}, {2, 1, true}, {19, 1, false},
+                          {76, 0, false}, {38, 2, false}});
 }
 
 // Between sites all-to-all has no time: a site stands for it, and it is said.

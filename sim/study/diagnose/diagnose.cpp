@@ -309,8 +309,8 @@ class Diagnosis {
     }
     r.shared[0] = shares_kernel_error(observation.feature) ? kernel_error_ : 0;
     if (observation.call) {
-      const auto& scale_up = laboratory_.checked().scenario().cluster.node.scale_up;
-      r.shared[1] = bus_bandwidth_error(observation.call->gpus <= scale_up.domain_gpus);
+      r.shared[1] = bus_bandwidth_error(laboratory_.checked().scenario().cluster.node,
+                                        observation.call->gpus, observation.call->per_node);
     }
     return r;
   }

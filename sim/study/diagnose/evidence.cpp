@@ -17,6 +17,7 @@
 #include "sim/import/measured/torch_profiler.h"
 #include "sim/import/measured/training_log.h"
 #include "sim/network/collective/closed_form.h"
+#include "sim/study/collective.h"
 #include "sim/study/diagnose/same_job.h"
 #include "sim/study/diagnose/step_series.h"
 #include "sim/study/expect/expect.h"
@@ -261,6 +262,10 @@ class EvidenceReader {
                           ? first.ranks_per_node
                           : std::min(first.ranks, checked_.scenario().cluster.node.gpus),
                       {}};
+    if (const auto why = not_of_this_machine(call)) {
+      evidence_.remarks.push_back(fmt::format("{}: {}; it is left out", file, *why));
+      return;
+    }
     // The geometric mean over the large sizes: each is as much a witness of the network as another.
     double sum = 0;
     for (const auto& sample : samples) {
@@ -282,6 +287,21 @@ class EvidenceReader {
     observation.call = std::move(call);
     evidence_.nodes.insert(evidence_.nodes.end(), log.hosts.begin(), log.hosts.end());
     evidence_.observations.push_back(std::move(observation));
+  }
+
+  /// Why the job's machine cannot have run a call; nothing where it can.
+  [[nodiscard]] std::optional<std::string> not_of_this_machine(const MeasuredCall& call) const {
+    const auto& s = checked_.scenario();
+    CollectiveRequest request;
+    request.kind = call.kind;
+    request.gpus = call.gpus;
+    request.per_node = call.per_node;
+    try {
+      check_call({s.name, s.cluster, {}, {}}, request);
+    } catch (const core::Error& error) {
+      return error.diagnostics().front().message;
+    }
+    return std::nullopt;
   }
 
   /// The products of a trace beside what each should take: the median of measured / predicted.

@@ -178,9 +178,10 @@ struct ExpectOptions {
   std::function<void(std::size_t done, std::size_t total)> count{};
 };
 
-/// Standard deviation of log(predicted / measured) of a bus bandwidth, inside an NVLink domain or
-/// between domains.
-double bus_bandwidth_error(bool inside_domain);
+/// Standard deviation of log(predicted / measured) of a bus bandwidth: one figure where all ranks
+/// share an NVLink domain, a larger one where they do not, however few they are.
+/// @param per_node  of the GPUs, in each node; 0: all it has
+double bus_bandwidth_error(const training::NodeSpec& node, int gpus, int per_node);
 
 /// Whether a message is a threshold: one of 64 MiB and more (of smaller ones half the predictions
 /// miss by more than a factor of 1.4) of which each GPU has 1 MiB and more.
