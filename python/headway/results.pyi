@@ -3531,7 +3531,10 @@ class Verdict(Record):
         """that took part, where the file names them"""
     @property
     def passed(self) -> bool:
-        """the limit is kept"""
+        """the limit is kept, by data that are right"""
+    @property
+    def wrong_data(self) -> str | None:
+        """of nccl-tests: what it found wrong of the data it moved, of any size; null: nothing"""
     @property
     def measured(self) -> float:
         """the figure, in the unit of the threshold"""
@@ -3590,6 +3593,10 @@ class DiagnoseResult(Result):
     @property
     def left_out(self) -> tuple[str, ...]:
         """causes that could not be simulated, and why"""
+    @property
+    def wrong_data(self) -> tuple[str, ...]:
+        """logs of nccl-tests that found wrong values in what was moved: a fault whatever it
+        costs"""
     @property
     def remarks(self) -> tuple[str, ...]:
         """what of the files was left out"""

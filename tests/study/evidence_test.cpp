@@ -109,6 +109,20 @@ TEST(Evidence, CallsOfALargerMachineAreLeftOutAndSaidSo) {
   }
 }
 
+// Times of a call that moved wrong data count for nothing; that it did is said apart.
+TEST(Evidence, WrongDataOfACollectiveAreSaid) {
+  std::string log = nccl_log_of(2, 8);
+  const auto sound = read_evidence(job(), {{"a.log", log}});
+  EXPECT_TRUE(sound.wrong_data.empty());
+  log +=
+      "4294967296 1073741824 float sum -1 99999 43.0 80.62 3\n# Out of bounds values : 3 FAILED\n";
+  const auto wrong = read_evidence(job(), {{"a.log", log}});
+  EXPECT_THAT(
+      wrong.wrong_data,
+      testing::ElementsAre("a.log: 1 of 2 sizes have wrong values, 3 out of bounds, on n0 n1"));
+  EXPECT_EQ(of(wrong, Feature::bus_bandwidth).measured, of(sound, Feature::bus_bandwidth).measured);
+}
+
 // 900 s of steps, 90 s of saves and 10 s of waiting for input: saves are 9 % of 1,000 s. 300 steps
 // waited 1/30 s each. Of 1,250 s a fifth is neither.
 TEST(Evidence, ASummaryOfGoodputTellsWhatSavesAndInputTake) {

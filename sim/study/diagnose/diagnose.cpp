@@ -384,8 +384,12 @@ DiagnoseReport diagnose(const config::LoadedScenario& loaded,
   training::refuse_unequal(checked, "a diagnosis of");
   Evidence evidence = read_evidence(checked, files);
   if (evidence.observations.empty()) {
-    throw core::Error("none of the files holds a figure that can be compared: " +
-                      fmt::format("{}", fmt::join(evidence.remarks, "; ")));
+    throw core::Error(fmt::format(
+        "{}none of the files holds a figure that can be compared: {}",
+        evidence.wrong_data.empty()
+            ? ""
+            : fmt::format("WRONG DATA ({}), and ", fmt::join(evidence.wrong_data, "; ")),
+        fmt::join(evidence.remarks, "; ")));
   }
   Driver driver({.threads = options.threads,
                  .trace = false,
@@ -410,6 +414,7 @@ DiagnoseReport diagnose(const config::LoadedScenario& loaded,
                           count_of(options, "simulating the likeliest causes"));
   report.place = diagnosis.evidence().slowest_gpu;
   report.left_out = diagnosis.left_out();
+  report.wrong_data = diagnosis.evidence().wrong_data;
   report.remarks = diagnosis.evidence().remarks;
   for (const Compared& row : report.compared) {
     if (row.feature == Feature::step_time && row.measured < row.interval[0]) {
@@ -429,8 +434,12 @@ std::string diagnose_sentence(const DiagnoseReport& report) {
   const Suspect& first = report.suspects.front();
   const auto outside = std::count_if(report.compared.begin(), report.compared.end(),
                                      [](const Compared& row) { return !row.within(); });
-  const std::string figures = fmt::format(
-      "{} of {} figures are outside the interval of a sound job", outside, report.compared.size());
+  const std::string figures =
+      fmt::format("{}{} of {} figures are outside the interval of a sound job",
+                  report.wrong_data.empty()
+                      ? ""
+                      : "WRONG DATA: mend that first, whatever the step takes. Of speed: ",
+                  outside, report.compared.size());
   if (first.best.cause == Cause::none) {
     const double next = report.suspects.size() > 1 ? report.suspects[1].probability : 0;
     return fmt::format(

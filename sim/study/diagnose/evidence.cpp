@@ -253,7 +253,12 @@ class EvidenceReader {
   }
 
   void add_collectives(const import::NcclTestsLog& log, const std::string& file) {
-    const auto samples = fit::from_nccl_tests(log, file, {}).set.samples;
+    const auto samples = fit::from_nccl_tests(log, file, {.options = false}).set.samples;
+    if (const std::string wrong = import::wrong_data_of(log); !wrong.empty()) {
+      evidence_.wrong_data.push_back(
+          fmt::format("{}: {}{}", file, wrong,
+                      log.hosts.empty() ? "" : fmt::format(", on {}", fmt::join(log.hosts, " "))));
+    }
     Observation observation{Feature::bus_bandwidth, file};
     const auto& first = samples.front();
     MeasuredCall call{core::from_word<core::CollectiveKind>(first.op).value(),
@@ -269,7 +274,8 @@ class EvidenceReader {
     // The geometric mean over the large sizes: each is as much a witness of the network as another.
     double sum = 0;
     for (const auto& sample : samples) {
-      if (is_threshold(static_cast<std::uint64_t>(sample.bytes), sample.ranks)) {
+      if (!sample.has(fit::SampleFlag::wrong) &&
+          is_threshold(static_cast<std::uint64_t>(sample.bytes), sample.ranks)) {
         sum += std::log(network::bus_bandwidth(call.kind, core::Bytes(sample.bytes), sample.ranks,
                                                core::Seconds(sample.seconds))
                             .si());
@@ -277,8 +283,9 @@ class EvidenceReader {
       }
     }
     if (call.sizes.empty()) {
-      evidence_.remarks.push_back(fmt::format(
-          "{}: no message of 64 MiB or more, and 1 MiB or more a GPU; it is left out", file));
+      evidence_.remarks.push_back(
+          fmt::format("{}: no message of 64 MiB or more, and 1 MiB or more a GPU{}; it is left out",
+                      file, import::wrong_data_of(log).empty() ? "" : ", whose data are right"));
       return;
     }
     observation.measured = std::exp(sum / static_cast<double>(call.sizes.size()));

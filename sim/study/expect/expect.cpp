@@ -334,14 +334,17 @@ std::string expect_sentence(const ExpectReport& report) {
     return fmt::format("{} thresholds, none compared with a measurement.",
                        report.thresholds.size());
   }
+  const bool wrong = std::any_of(report.verdicts.begin(), report.verdicts.end(),
+                                 [](const Verdict& v) { return !v.wrong_data.empty(); });
   std::string bad;
   for (const NodeVerdict& node : report.nodes) {
     if (node.state == NodeState::failed) {
       bad += (bad.empty() ? "" : ", ") + node.node;
     }
   }
-  return fmt::format("{} of {} measured figures are beyond their limits{}.", failed,
-                     report.verdicts.size(), bad.empty() ? "" : "; nodes that failed: " + bad);
+  return fmt::format("{} of {} measured figures are beyond their limits{}{}.", failed,
+                     report.verdicts.size(), wrong ? " or of wrong data" : "",
+                     bad.empty() ? "" : "; nodes that failed: " + bad);
 }
 
 std::vector<core::ModelConstant> expect_constants() {
