@@ -80,7 +80,7 @@ class EvidenceReader {
       add_training(log, file.name);
     } else if (import::is_gpu_monitor(file.text)) {
       const std::string node = std::filesystem::path(file.name).stem().string();
-      const auto gpus = import::read_gpu_monitor(file.text, file.name, node);
+      const auto gpus = import::read_gpu_monitor(file.text, file.name, node, &evidence_.remarks);
       gpus_.insert(gpus_.end(), gpus.begin(), gpus.end());
       monitors_ += (monitors_.empty() ? "" : ", ") + file.name;
     } else {
