@@ -154,6 +154,37 @@ TEST(Evidence, SavesThatStepsLeaveOutAreCountedBetweenThem) {
   EXPECT_TRUE(evidence.saves_are_timed);
 }
 
+// As DeepSpeed has printed them since 2023 (utils/timer.py), and as it did before. `bwd` is
+// `bwd_inner` and `bwd_allreduce` together, a micro-step the last micro-batch alone.
+TEST(Evidence, TimersOfDeepSpeedArePartsOfTheStep) {
+  const std::string step = "global_step=3, RunningAvgSamplesPerSec=9, CurrSamplesPerSec=64.0\n";
+  for (const std::string timers :
+       {"time (ms) | fwd_microstep: 125.00 | bwd_microstep: 350.00 | bwd_inner_microstep: 300.00 | "
+        "bwd_allreduce_microstep: 50.00 | step_microstep: 20.00\n"
+        "time (ms) | fwd: 1000.00 | bwd: 2500.00 | bwd_inner: 2400.00 | bwd_allreduce: 100.00 | "
+        "step: 80.00\n",
+        "time (ms) | forward: 1000.00 | backward: 2500.00 | backward_inner: 2400.00 | "
+        "backward_allreduce: 100.00 | step: 80.00\n"}) {
+    const auto evidence = read_evidence(job(), {{"a.log", step + timers}});
+    EXPECT_DOUBLE_EQ(of(evidence, Feature::forward).measured, 1.0);
+    EXPECT_DOUBLE_EQ(of(evidence, Feature::backward).measured, 2.4);
+    EXPECT_DOUBLE_EQ(of(evidence, Feature::data).measured, 0.1);
+    EXPECT_DOUBLE_EQ(of(evidence, Feature::optimizer).measured, 0.08);
+  }
+}
+
+// The slowest rank's pass is not the fastest's.
+TEST(Evidence, TimersOfTheSlowestRankAloneAreLeftOutAndSaid) {
+  const auto evidence =
+      read_evidence(job(), {{"a.log",
+                             " iteration 1/ 9 | elapsed time per iteration (ms): 4000.0 |\n"
+                             "max time across ranks (ms):\n    forward-compute ......: 980.00\n"}});
+  EXPECT_THROW(of(evidence, Feature::forward), core::Error);
+  EXPECT_THAT(evidence.remarks,
+              testing::Contains(HasSubstr("a.log: 1 timers have the slowest rank alone "
+                                          "(--timing-log-option max)")));
+}
+
 std::string megatron_lines(int from, int to, int batch, double ms) {
   std::string log;
   for (int i = from; i <= to; ++i) {

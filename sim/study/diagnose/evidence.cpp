@@ -28,22 +28,49 @@ namespace headway::study {
 
 namespace {
 
-/// Which timers of which programs are one part of the step; those that a log has are added up.
+/// Which timers of which programs are one part of the step: of the sets the first that a log has a
+/// timer of, those that it has of the set added up. Source: Megatron-LM training.py; GPT-NeoX
+/// training.py; DeepSpeed utils/timer.py and runtime/pipe/engine.py, where `bwd` is `bwd_inner` and
+/// `bwd_allreduce` together and what ends in `_microstep` is the last micro-batch alone; before
+/// 2023 they were `forward`, `backward_inner`, `backward_allreduce`.
 struct TimerNames {
   Feature feature;
-  std::vector<std::string_view> names;
+  std::vector<std::vector<std::string_view>> sets;
 };
 const std::vector<TimerNames>& timer_names() {
   static const std::vector<TimerNames> list{
-      {Feature::forward, {"forward-compute", "forward"}},
-      {Feature::backward, {"backward-compute", "backward"}},
-      {Feature::data, {"all-grads-sync", "params-all-gather", "backward-allreduce"}},
-      {Feature::optimizer, {"optimizer"}},
-      {Feature::input, {"batch-generator", "batch generator"}},
+      {Feature::forward, {{"forward-compute"}, {"fwd"}, {"forward"}}},
+      {Feature::backward, {{"backward-compute"}, {"bwd_inner"}, {"backward_inner"}, {"backward"}}},
+      {Feature::data,
+       {{"all-grads-sync", "params-all-gather"},
+        {"bwd_allreduce"},
+        {"backward_allreduce"},
+        {"backward-allreduce"}}},
+      {Feature::optimizer, {{"optimizer"}, {"step"}}},
+      {Feature::input, {{"batch-generator"}, {"batch generator"}, {"batch_input"}}},
       {Feature::stage_waits,
-       {"forward-recv", "forward-send", "backward-recv", "backward-send",
-        "forward-send-backward-recv", "backward-send-forward-recv"}}};
+       {{"forward-recv", "forward-send", "backward-recv", "backward-send",
+         "forward-send-backward-recv", "backward-send-forward-recv"},
+        {"pipe_recv_input", "pipe_send_output", "pipe_recv_grad", "pipe_send_grad"}}}};
   return list;
+}
+
+/// The timers of a part added up; none: the log has none of them.
+std::optional<import::LoggedPart> timer_of(const TimerNames& part, const import::TrainingLog& log) {
+  for (const auto& set : part.sets) {
+    std::optional<import::LoggedPart> sum;
+    for (const auto& timer : log.parts) {
+      if (std::find(set.begin(), set.end(), timer.name) != set.end()) {
+        sum = sum.value_or(import::LoggedPart{});
+        sum->least += timer.least;
+        sum->most += timer.most;
+      }
+    }
+    if (sum) {
+      return sum;
+    }
+  }
+  return std::nullopt;
 }
 
 /// Operations of a product from which it is more than a launch: 30 us of an H100.
@@ -121,6 +148,9 @@ class EvidenceReader {
   }
 
   void add_training(const import::TrainingLog& log, const std::string& file) {
+    for (const std::string& remark : log.remarks) {
+      evidence_.remarks.push_back(fmt::format("{}: {}", file, remark));
+    }
     if (!log.steps.empty()) {
       add_steps(log, file);
     }
@@ -226,25 +256,13 @@ class EvidenceReader {
   void add_parts(const import::TrainingLog& log, const std::string& file) {
     double ratio = 0;
     for (const TimerNames& part : timer_names()) {
-      double least = 0;
-      double most = 0;
-      bool any = false;
-      for (const auto& timer : log.parts) {
-        if (std::find(part.names.begin(), part.names.end(), timer.name) != part.names.end()) {
-          least += timer.least;
-          most += timer.most;
-          any = true;
-        }
-      }
-      if (!any) {
-        continue;
-      }
+      const auto timer = timer_of(part, log);
       const bool pass = part.feature == Feature::forward || part.feature == Feature::backward;
-      if (pass && least > 0) {
-        ratio = std::max(ratio, most > least ? most / least : 0);
-        note(part.feature, file, least, 0.01);
-      } else if (!pass) {
-        note(part.feature, file, (least + most) / 2, 0);
+      if (timer && pass && timer->least > 0) {
+        ratio = std::max(ratio, timer->most > timer->least ? timer->most / timer->least : 0);
+        note(part.feature, file, timer->least, 0.01);
+      } else if (timer && !pass) {
+        note(part.feature, file, (timer->least + timer->most) / 2, 0);
       }
     }
     if (ratio > 0) {

@@ -52,6 +52,8 @@ class Against {
   void add_steps(const MeasuredFile& file) {
     const auto checked = training::check(loaded_.scenario, loaded_.marks);
     const auto evidence = read_evidence(checked, {{file.name, file.text}});
+    report_.assumptions.insert(report_.assumptions.end(), evidence.remarks.begin(),
+                               evidence.remarks.end());
     for (const Observation& observation : evidence.observations) {
       if (observation.feature == Feature::step_time) {
         hold(file, Measure::step_time, observation.measured);
