@@ -248,6 +248,69 @@ TEST(Evidence, SettingsOfAnotherJobAreRefused) {
             "");
 }
 
+// Megatron-LM's own list: the job is Llama 3.1 8B, tensor 2, pipeline 2, bf16, zero1.
+TEST(Evidence, WhatDecidesTheStepIsComparedWithTheLogsOwnList) {
+  struct Setting {
+    const char* line;
+    const char* difference;  ///< empty: none
+  };
+  const auto listed = [](const char* setting) {
+    return refusal_of("[default0]:  " + std::string(setting) + "\n" +
+                      megatron_lines(1, 12, 256, 2000));
+  };
+  for (const auto& [line, difference] :
+       {Setting{"tensor_model_parallel_size ........ 2", ""},
+        Setting{"tensor_model_parallel_size ........ 4",
+                "a.log:1:1: the log says tensor_model_parallel_size 4, the scenario has "
+                "parallelism.tensor 2: its times are of other work; give the scenario of this "
+                "log's job (--set parallelism.tensor=4)"},
+        Setting{"pipeline_model_parallel_size ...... 1", "(--set parallelism.pipeline=1)"},
+        Setting{"context_parallel_size ............. 2", "(--set parallelism.context=2)"},
+        Setting{"expert_model_parallel_size ........ 8", "(--set parallelism.expert=8)"},
+        Setting{"expert_tensor_parallel_size ....... 2", ""},
+        Setting{"micro_batch_size .................. 2", "(--set parallelism.micro_batch=2)"},
+        Setting{"num_layers ........................ 32", ""},
+        Setting{"num_layers ........................ 80", "(--set model.layers=80)"},
+        Setting{"num_layers_per_virtual_pipeline_stage ... 4", ""},
+        Setting{"num_layers_per_virtual_pipeline_stage ... None", ""},
+        Setting{"hidden_size ....................... 8192", "(--set model.hidden=8192)"},
+        Setting{"fp8 ............................... None", ""},
+        Setting{"fp8 ............................... hybrid",
+                "the log says fp8 hybrid, the scenario has training.precision bf16"},
+        Setting{"use_distributed_optimizer ......... True", ""},
+        Setting{"deepspeed .... True\n  use_distributed_optimizer .... False", ""},
+        Setting{"use_distributed_optimizer ......... False",
+                "(--set parallelism.sharding=zero0)"}}) {
+    if (*difference == '\0') {
+      EXPECT_EQ(listed(line), "") << line;
+    } else {
+      EXPECT_THAT(listed(line), HasSubstr(difference)) << line;
+    }
+  }
+  // All differences at once.
+  EXPECT_THAT(
+      listed(
+          "num_layers ........ 80\n  hidden_size ........ 8192\n  recompute_granularity .... full"),
+      AllOf(HasSubstr("num_layers 80"), HasSubstr("a.log:2:1: the log says hidden_size"),
+            HasSubstr("a.log:3:1: the log says recompute_granularity full, the scenario has "
+                      "parallelism.recompute none")));
+}
+
+// Layers that are recomputed are a cause among others, so they are told and not refused.
+TEST(Evidence, ThatTheLogRecomputesOtherwiseIsTold) {
+  const auto remarks = [](const char* value) {
+    return read_evidence(job(), {{"a.log", std::string("  recompute_granularity ....... ") + value +
+                                               "\n" + megatron_lines(1, 12, 256, 2000)}})
+        .remarks;
+  };
+  EXPECT_TRUE(remarks("None").empty());
+  EXPECT_THAT(remarks("full"),
+              testing::ElementsAre(
+                  HasSubstr("a.log:1: the log says recompute_granularity full, the scenario has "
+                            "parallelism.recompute none: steps differ by that alone; --set "
+                            "parallelism.recompute=full is the job of this log")));
+}
+
 // Ten steps of 64 sequences before twenty of 256.
 TEST(Evidence, LinesOfARampAreLeftOut) {
   const auto evidence = read_evidence(
