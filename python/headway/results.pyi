@@ -3633,7 +3633,7 @@ class Suspect(Record):
     """`suspects[]` of ``headway diagnose``: the likeliest first"""
 
     @property
-    def cause(self) -> Literal["none", "slow_node", "half_rate_nic", "hashed_collisions", "power_cap", "eager_kernels", "wrong_attention", "data_starvation", "recompute", "frequent_saves", "slow_storage", "jitter", "unlisted"]:
+    def cause(self) -> Literal["none", "slow_node", "half_rate_nic", "slow_way", "hashed_collisions", "power_cap", "eager_kernels", "wrong_attention", "data_starvation", "recompute", "frequent_saves", "slow_storage", "jitter", "unlisted"]:
         """which"""
     @property
     def words(self) -> str:

@@ -50,6 +50,7 @@ double width_between(Cause cause, double a, double b) {
   switch (cause) {
     case Cause::slow_node:
     case Cause::half_rate_nic:
+    case Cause::slow_way:
     case Cause::power_cap:
     case Cause::slow_storage:
       return std::abs(a - b);
@@ -218,7 +219,8 @@ class Diagnosis {
     }
     trial.imagined = laboratory_.imagine(trial.hypothesis, *simulated.step);
     const Cause cause = trial.hypothesis.cause;
-    const bool network = cause == Cause::half_rate_nic || cause == Cause::hashed_collisions;
+    const bool network = cause == Cause::half_rate_nic || cause == Cause::slow_way ||
+                         cause == Cause::hashed_collisions;
     for (std::size_t i = 0; i < evidence_.observations.size(); ++i) {
       const Observation& observation = evidence_.observations[i];
       const bool same = observation.feature == Feature::bus_bandwidth && !network;
