@@ -153,8 +153,9 @@ void check_sites(const Machine& machine, const CollectiveRequest& request) {
   }
   if (!has_time(machine.cluster, request.kind, nodes)) {
     throw core::Error(fmt::format(
-        "{} over several sites is not modelled; ask for {} GPUs or fewer, which are of one site",
-        core::to_word(request.kind), of_site * per_node));
+        "{} of {} GPUs, on several sites of '{}', is not modelled: ask for {} or fewer, which are "
+        "of one site, or write 'collective: flat' under cluster.sites",
+        core::to_word(request.kind), request.gpus, machine.name, of_site * per_node));
   }
 }
 

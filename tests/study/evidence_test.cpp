@@ -109,6 +109,29 @@ TEST(Evidence, CallsOfALargerMachineAreLeftOutAndSaidSo) {
   }
 }
 
+// Between sites all-to-all has no time, where rings do not pass over them as if they were one.
+TEST(Evidence, CallsThatHaveNoTimeOverSitesAreLeftOutAndSaidSo) {
+  const auto remarks = [](const std::string& collective) {
+    std::string text = planted_scenario();
+    const std::string storage = "  storage: {use: lustre}\n";
+    text.insert(text.find(storage) + storage.size(),
+                "  sites: {count: 2, bandwidth: 400 Gbps, latency: 5 ms, connections: 64" +
+                    collective + "}\n");
+    text.replace(text.find("pipeline: 2, "), 13, "");  // stages of a pipeline stay on a site
+    const auto loaded =
+        config::load_scenario_text(text, "sites.yaml", {{HEADWAY_SOURCE_DIR "/configs"}, {}});
+    std::string log = nccl_log_of(16, 8);
+    log.replace(log.find("all_reduce_perf"), 15, "alltoall_perf");
+    log.replace(log.rfind("413.0"), log.size(), fmt::format("413.0 {:.2f} 0\n", 413.0 * 127 / 128));
+    return read_evidence(training::check(loaded.scenario, loaded.marks), {{"a.log", log}}).remarks;
+  };
+  EXPECT_THAT(remarks(""),
+              testing::ElementsAre(HasSubstr(
+                  "a.log: all_to_all of 128 GPUs, on several sites of 'Planted', is not modelled: "
+                  "ask for 64 or fewer")));
+  EXPECT_TRUE(remarks(", collective: flat").empty());
+}
+
 // Times of a call that moved wrong data count for nothing; that it did is said apart.
 TEST(Evidence, WrongDataOfACollectiveAreSaid) {
   std::string log = nccl_log_of(2, 8);
