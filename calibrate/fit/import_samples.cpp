@@ -64,6 +64,53 @@ std::vector<CollectiveKind> kinds_by_ratio(const import::NcclTestsLog& log, int 
   return fitting;
 }
 
+/// A word that names of files have for a collective.
+struct KindInName {
+  std::string_view word;
+  CollectiveKind kind;
+};
+constexpr std::array<KindInName, 10> kKindsInNames{
+    {{"all_reduce", CollectiveKind::all_reduce},
+     {"allreduce", CollectiveKind::all_reduce},
+     {"all_gather", CollectiveKind::all_gather},
+     {"allgather", CollectiveKind::all_gather},
+     {"reduce_scatter", CollectiveKind::reduce_scatter},
+     {"reducescatter", CollectiveKind::reduce_scatter},
+     {"all_to_all", CollectiveKind::all_to_all},
+     {"alltoall", CollectiveKind::all_to_all},
+     {"broadcast", CollectiveKind::broadcast},
+     {"sendrecv", CollectiveKind::send_receive}}};
+
+/// Of the kinds that fit, those that reduce if the rows do and do not if they say so, and of these
+/// the one that the file is named after. Releases of nccl-tests before "Collective test starting"
+/// say no more: their column `redop` has an operation where values are reduced, and is empty, or
+/// `none`, in all_gather and alltoall. sendrecv prints one too, and has a ratio of its own.
+std::vector<CollectiveKind> narrowed(std::vector<CollectiveKind> fitting,
+                                     const import::NcclTestsLog& log,
+                                     const std::string& file_name) {
+  const auto keep = [&fitting](const auto& wanted) {
+    std::vector<CollectiveKind> kept;
+    std::copy_if(fitting.begin(), fitting.end(), std::back_inserter(kept), wanted);
+    fitting = kept.empty() ? fitting : kept;
+  };
+  const bool reduces = std::any_of(log.rows.begin(), log.rows.end(),
+                                   [](const auto& row) { return !row.reduction.empty(); });
+  keep([&](CollectiveKind kind) {
+    const bool could = kind == CollectiveKind::all_reduce ||
+                       kind == CollectiveKind::reduce_scatter ||
+                       kind == CollectiveKind::send_receive;
+    const bool must = could && kind != CollectiveKind::send_receive;
+    return reduces ? could : !must;
+  });
+  const std::string name = file_name.substr(file_name.find_last_of('/') + 1);
+  keep([&](CollectiveKind kind) {
+    return std::any_of(kKindsInNames.begin(), kKindsInNames.end(), [&](const KindInName& known) {
+      return known.kind == kind && name.find(known.word) != std::string::npos;
+    });
+  });
+  return fitting;
+}
+
 CollectiveKind kind_of(const import::NcclTestsLog& log,
                        const std::string& file_name,
                        int ranks,
@@ -83,13 +130,27 @@ CollectiveKind kind_of(const import::NcclTestsLog& log,
     }
     return *stated;
   }
-  if (fitting.size() == 1) {
-    return fitting.front();
+  const auto likely = narrowed(fitting, log, file_name);
+  if (likely.size() == 1) {
+    return likely.front();
   }
-  throw core::Error(
-      fmt::format("{}: does not say which collective was measured{}; add --collective "
-                  "all_reduce|all_gather|...",
-                  file_name, fitting.empty() ? "" : ", and several have its ratio of bandwidths"));
+  throw core::Error(fmt::format(
+      "{}: does not say which collective was measured{}; {}", file_name,
+      fitting.empty() ? "" : ", and several have its ratio of bandwidths",
+      hints.options ? "add --collective all_reduce|all_gather|..."
+                    : "name the file after the program, as 'all_gather_perf-n1-n2.log', or add "
+                      "the line that later releases begin with, '# Collective test starting: "
+                      "all_gather_perf'"));
+}
+
+/// Why a log has no ranks that exchange anything.
+std::string no_ranks(int listed, const ImportHints& hints) {
+  if (listed == 1) {
+    return "lists one rank, which has none to exchange with; run it on two GPUs or more";
+  }
+  return fmt::format(
+      "does not list its ranks; {}",
+      hints.options ? "add --ranks N" : "give the whole output, from '# Using devices' on");
 }
 
 Sample collective_sample(CollectiveKind kind, int ranks, int ranks_per_node) {
@@ -201,7 +262,7 @@ ImportedSamples from_nccl_tests(const import::NcclTestsLog& log,
   const int listed = static_cast<int>(log.ranks_listed.size());
   const int ranks = hints.ranks > 0 ? hints.ranks : listed;
   if (ranks < 2) {
-    throw core::Error(fmt::format("{}: does not list its ranks; add --ranks N", file_name));
+    throw core::Error(fmt::format("{}: {}", file_name, no_ranks(listed, hints)));
   }
   if (listed > 0 && ranks != listed) {
     throw core::Error(
@@ -209,8 +270,10 @@ ImportedSamples from_nccl_tests(const import::NcclTestsLog& log,
   }
   const int a_node = hints.ranks_per_node > 0 ? hints.ranks_per_node : log.ranks_per_node;
   if (a_node == 0) {
-    throw core::Error(
-        fmt::format("{}: does not list its hosts; add --ranks-per-node N", file_name));
+    throw core::Error(fmt::format("{}: does not list its hosts; {}", file_name,
+                                  hints.options ? "add --ranks-per-node N"
+                                                : "give the whole output, from '# Using devices' "
+                                                  "on"));
   }
   const CollectiveKind kind = kind_of(log, file_name, ranks, hints);
   ImportedSamples out;

@@ -19,6 +19,9 @@ namespace headway::fit {
 struct ImportHints {
   std::optional<core::CollectiveKind> collective;
   int ranks = 0, ranks_per_node = 0;  ///< 0: not given
+  /// Whoever asks has the options --collective, --ranks and --ranks-per-node for what a file leaves
+  /// unsaid.
+  bool options = true;
 };
 
 struct ImportedSamples {
@@ -30,8 +33,8 @@ struct ImportedSamples {
 std::optional<core::CollectiveKind> collective_of(std::string_view word);
 
 /// Both placements of a row are samples of their own. The collective is the hint's, else that of
-/// the program's name, else the one whose ratio of bus to algorithm bandwidth fits, where only one
-/// does.
+/// the program's name, else of those whose ratio of bus to algorithm bandwidth fits the only one
+/// that reduces as the rows do, or that the file's name has ("all_gather-n1-n2.log").
 /// @throws core::Error if collective or ranks are neither stated nor hinted at, or contradict
 ImportedSamples from_nccl_tests(const import::NcclTestsLog& log,
                                 const std::string& file_name,

@@ -3531,7 +3531,10 @@ class Verdict(Record):
         """that took part, where the file names them"""
     @property
     def passed(self) -> bool:
-        """the limit is kept"""
+        """the limit is kept, by data that are right"""
+    @property
+    def wrong_data(self) -> str | None:
+        """of nccl-tests: what it found wrong of the data it moved, of any size; null: nothing"""
     @property
     def measured(self) -> float:
         """the figure, in the unit of the threshold"""
@@ -3591,6 +3594,10 @@ class DiagnoseResult(Result):
     def left_out(self) -> tuple[str, ...]:
         """causes that could not be simulated, and why"""
     @property
+    def wrong_data(self) -> tuple[str, ...]:
+        """logs of nccl-tests that found wrong values in what was moved: a fault whatever it
+        costs"""
+    @property
     def remarks(self) -> tuple[str, ...]:
         """what of the files was left out"""
 
@@ -3626,7 +3633,7 @@ class Suspect(Record):
     """`suspects[]` of ``headway diagnose``: the likeliest first"""
 
     @property
-    def cause(self) -> Literal["none", "slow_node", "half_rate_nic", "hashed_collisions", "power_cap", "eager_kernels", "wrong_attention", "data_starvation", "recompute", "frequent_saves", "slow_storage", "jitter", "unlisted"]:
+    def cause(self) -> Literal["none", "slow_node", "half_rate_nic", "slow_way", "hashed_collisions", "power_cap", "eager_kernels", "wrong_attention", "data_starvation", "recompute", "frequent_saves", "slow_storage", "jitter", "unlisted"]:
         """which"""
     @property
     def words(self) -> str:

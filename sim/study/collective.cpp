@@ -11,6 +11,7 @@
 #include "sim/core/text.h"
 #include "sim/network/collective/closed_form.h"
 #include "sim/network/collective/collective_alone.h"
+#include "sim/network/collective/cross_site.h"
 #include "sim/study/nccl_tests_names.h"
 #include "sim/training/domain_size.h"
 #include "sim/training/estimate.h"
@@ -135,7 +136,8 @@ std::vector<core::GpuId> first_gpus(const CollectiveRequest& request, int gpus_o
   return members;
 }
 
-/// @throws core::Error if the ranks are on several sites, and not equally many on each
+/// @throws core::Error if the ranks are on several sites and not equally many on each, or the
+/// collective has no time over sites
 void check_sites(const Machine& machine, const CollectiveRequest& request) {
   if (!machine.cluster.sites) {
     return;
@@ -149,31 +151,12 @@ void check_sites(const Machine& machine, const CollectiveRequest& request) {
         "take part; ask for {} or a multiple, or for fewer",
         request.gpus, machine.name, of_site * per_node, of_site * per_node));
   }
-}
-
-/// @throws core::Error if the machine has fewer GPUs or nodes than are asked for, or sites have
-/// unequal parts of them
-void check_members(const Machine& machine, const CollectiveRequest& request) {
-  const std::int64_t there = std::int64_t{machine.cluster.nodes} * machine.cluster.node.gpus;
-  if (request.gpus < 2) {
-    throw core::Error("one GPU has none to exchange with; ask for 2 or more (--gpus)");
+  if (!has_time(machine.cluster, request.kind, nodes)) {
+    throw core::Error(fmt::format(
+        "{} of {} GPUs, on several sites of '{}', is not modelled: ask for {} or fewer, which are "
+        "of one site, or write 'collective: flat' under cluster.sites",
+        core::to_word(request.kind), request.gpus, machine.name, of_site * per_node));
   }
-  if (request.gpus > there) {
-    throw core::Error(fmt::format("{} GPUs are asked for and the machine '{}' has {}", request.gpus,
-                                  machine.name, there));
-  }
-  if (request.per_node > machine.cluster.node.gpus) {
-    throw core::Error(fmt::format("{} GPUs of each node are asked for and a node of '{}' has {}",
-                                  request.per_node, machine.name, machine.cluster.node.gpus));
-  }
-  if (request.per_node > 0 &&
-      (request.gpus + request.per_node - 1) / request.per_node > machine.cluster.nodes) {
-    throw core::Error(
-        fmt::format("{} GPUs, {} a node, are asked for and the machine '{}' has {} "
-                    "nodes",
-                    request.gpus, request.per_node, machine.name, machine.cluster.nodes));
-  }
-  check_sites(machine, request);
 }
 
 /// Sizes that the fabric slows down.
@@ -249,10 +232,39 @@ void set_granularity(CollectiveRequest& request, const std::string& words) {
       fmt::format("there is no algorithm '{}'; there are{}{}", name, known, transports));
 }
 
+bool has_time(const training::ClusterSpec& cluster, core::CollectiveKind kind, std::int64_t nodes) {
+  return !cluster.sites || nodes <= cluster.nodes / cluster.sites->count ||
+         cluster.sites->collective == network::CrossSite::flat ||
+         network::exchanged_between_sites(kind);
+}
+
+void check_call(const Machine& machine, const CollectiveRequest& request) {
+  const std::int64_t there = std::int64_t{machine.cluster.nodes} * machine.cluster.node.gpus;
+  if (request.gpus < 2) {
+    throw core::Error("one GPU has none to exchange with; ask for 2 or more (--gpus)");
+  }
+  if (request.gpus > there) {
+    throw core::Error(fmt::format("{} GPUs are asked for and the machine '{}' has {}", request.gpus,
+                                  machine.name, there));
+  }
+  if (request.per_node > machine.cluster.node.gpus) {
+    throw core::Error(fmt::format("{} GPUs of each node are asked for and a node of '{}' has {}",
+                                  request.per_node, machine.name, machine.cluster.node.gpus));
+  }
+  if (request.per_node > 0 &&
+      (request.gpus + request.per_node - 1) / request.per_node > machine.cluster.nodes) {
+    throw core::Error(
+        fmt::format("{} GPUs, {} a node, are asked for and the machine '{}' has {} "
+                    "nodes",
+                    request.gpus, request.per_node, machine.name, machine.cluster.nodes));
+  }
+  check_sites(machine, request);
+}
+
 CollectiveReport predict_collective(const Machine& machine, const CollectiveRequest& request) {
   const std::uint64_t element = element_bytes(request.type);
   HEADWAY_CHECK(element > 0, "type '{}'", request.type);
-  check_members(machine, request);
+  check_call(machine, request);
   if (machine.cluster.sites && request.granularity != network::Granularity::fluid) {
     throw core::Error(
         "messages and packets between sites are not simulated one by one: use --granularity fluid, "

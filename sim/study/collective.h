@@ -116,9 +116,16 @@ void CollectiveReport::fields(V& v) const {
   v.part("assumptions", assumptions, "what nobody said and was taken");
 }
 
+/// Whether a collective of the first `nodes` nodes has a time: over sites some have none.
+bool has_time(const training::ClusterSpec& cluster, core::CollectiveKind kind, std::int64_t nodes);
+
+/// @throws core::Error if the machine has fewer GPUs or nodes than are asked for, if sites have
+/// unequal parts of them, or if the collective has no time over the sites that take part
+void check_call(const Machine& machine, const CollectiveRequest& request);
+
 /// Times of the collective over the first `gpus` GPUs of the machine (of each node the first
 /// `per_node`), alone on its fabric.
-/// @throws core::Error if the machine has fewer GPUs or nodes
+/// @throws core::Error as `check_call`
 CollectiveReport predict_collective(const Machine& machine, const CollectiveRequest& request);
 
 /// Adds the measured columns.

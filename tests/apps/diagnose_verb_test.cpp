@@ -142,6 +142,29 @@ TEST_F(DiagnoseVerb, ReadsDetailsOfGoodput) {
   EXPECT_THAT(refused.err, HasSubstr("'goodput_time' is no object of times"));
 }
 
+TEST_F(DiagnoseVerb, WrongDataAreSaidFirstAndLast) {
+  const double step = write_job();
+  write("train.log", maxtext(step));
+  write("bad.log",
+        "# Collective test starting: all_reduce_perf\n"
+        "# Rank 0 Group 0 Pid 1 on n0 device 0 [0x00] NVIDIA H100\n"
+        "# Rank 1 Group 0 Pid 2 on n0 device 1 [0x00] NVIDIA H100\n"
+        "1073741824 268435456 float sum -1 3000 357.91 357.91 7\n"
+        "# Out of bounds values : 7 FAILED\n");
+  const auto outcome = run("diagnose s.yaml train.log bad.log");
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const std::string what =
+      "WRONG DATA: bad.log: 1 of 1 sizes have wrong values, 7 out of bounds, on n0";
+  EXPECT_LT(outcome.out.find(what), outcome.out.find("Suspects"));
+  EXPECT_THAT(outcome.err, HasSubstr(what));
+  EXPECT_THAT(outcome.out, HasSubstr("WRONG DATA: mend that first, whatever the step takes."));
+  const json result = json::parse(run("diagnose s.yaml train.log bad.log --format json").out);
+  EXPECT_EQ(result["wrong_data"].size(), 1U);
+  const auto alone = run("diagnose s.yaml bad.log");
+  EXPECT_EQ(alone.code, 2);
+  EXPECT_THAT(alone.err, HasSubstr("WRONG DATA (bad.log: "));
+}
+
 TEST_F(DiagnoseVerb, AJobThatIsFasterIsAnother) {
   write("train.log", maxtext(write_job() / 3));
   EXPECT_THAT(run("diagnose s.yaml train.log").out,

@@ -65,8 +65,39 @@ TEST(ImportSamples, TheRatioOfBandwidthsNamesAnAllReduce) {
   EXPECT_THAT(error_of(all_reduce, {core::CollectiveKind::all_gather, 8, 8}),
               HasSubstr("not that of all_gather over 8 ranks"));
   EXPECT_THAT(error_of(all_reduce), HasSubstr("does not list its ranks; add --ranks N"));
+  EXPECT_THAT(error_of("# Rank 0 Group 0 Pid 1 on a device 0 [0x19] NVIDIA H100\n" + all_reduce),
+              HasSubstr("lists one rank, which has none to exchange with"));
   EXPECT_THAT(error_of(kTwoHosts + all_reduce, eight),
               HasSubstr("lists 2 ranks, and --ranks says 8"));
+}
+
+// 7/8 is the ratio of three collectives. A row that reduces is of reduce_scatter; the others are
+// told by the file's name, and whoever has no options is told of none.
+TEST(ImportSamples, WhatTheRowsReduceAndTheNameOfTheFileTellTheCollective) {
+  struct Case {
+    const char* file;
+    const char* row;
+    const char* op;
+  };
+  const ImportHints eight{{}, 8, 8, false};
+  const std::string head = "1048576 32768 float ";
+  for (const auto& [file, row, op] :
+       {Case{"a.log", "sum -1 27.37 100.00 87.50 0\n", "reduce_scatter"},
+        Case{"all_gather_perf-n1.log", "none -1 27.37 100.00 87.50 0\n", "all_gather"},
+        Case{"logs/alltoall.txt", "none -1 27.37 100.00 87.50 0\n", "all_to_all"},
+        Case{"allgather.log", "27.37 100.00 87.50 1e-07 26.0 100.00 87.50 1e-07\n", "all_gather"},
+        Case{"all_gather/a.log", "none -1 27.37 100.00 87.50 0\n", ""},
+        Case{"a.log", "none -1 27.37 100.00 87.50 0\n", ""}}) {
+    try {
+      const auto log = import::read_nccl_tests_log(head + row, file);
+      EXPECT_EQ(from_nccl_tests(log, file, eight).set.samples.front().op, op) << file << row;
+    } catch (const core::Error& error) {
+      EXPECT_STREQ(op, "") << error.what();
+      EXPECT_THAT(error.what(), AllOf(HasSubstr("several have its ratio of bandwidths; name the "
+                                                "file after the program, as 'all_gather_perf-"),
+                                      Not(HasSubstr("--collective"))));
+    }
+  }
 }
 
 TEST(ImportSamples, TheJsonReportSaysWhatTheLogSays) {
@@ -77,8 +108,10 @@ TEST(ImportSamples, TheJsonReportSaysWhatTheLogSays) {
 {"size":1048576,"count":131072,"type":"float","out_of_place":{"time":27.5,"alg_bw":38.1,"bus_bw":19.05,"nwrong":0.0},
  "in_place":{"time":26.5,"alg_bw":39.5,"bus_bw":19.75,"nwrong":null}},
 {"size":2097152,"count":262144,"type":"float","out_of_place":null,"in_place":{"time":30.0,"alg_bw":70.0,"bus_bw":35.0,"nwrong":2.0}}],
+"out_of_bounds":{"count":2,"okay":"false"},
 "average_bus_bandwidth":{"bandwidth":24.6,"okay":"unchecked"}})",
       "r.json");
+  EXPECT_EQ(import::wrong_data_of(log), "1 of 2 sizes have wrong values, 2 out of bounds");
   EXPECT_EQ(log.average_bus_gb_per_s, 24.6);
   const auto imported = from_nccl_tests(log, "r.json", {});
   ASSERT_EQ(imported.set.samples.size(), 3U);

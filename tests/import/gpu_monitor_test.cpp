@@ -62,11 +62,54 @@ TEST(GpuMonitor, ReadsQueriesAndTablesOfDcgm) {
   EXPECT_DOUBLE_EQ(dcgmi.front().sm_clock_mhz, 1755);
 }
 
+// Whoever stops a monitor cuts its last line off.
+TEST(GpuMonitor, ALastLineThatIsCutOffIsLeftOutAndSaid) {
+  struct Case {
+    const char* last;
+    bool cut;
+  };
+  const std::string head = "# gpu    pwr   pclk\n# Idx      W    MHz\n 0 660 1769\n 1 650 1747\n";
+  for (const auto& [last, cut] :
+       {Case{"", false}, Case{" 0 640 1750\n", false}, Case{" 0 65", true}, Case{" 0 65\n\n", true},
+        Case{" 0 640 17", true}}) {
+    std::vector<std::string> remarks;
+    const auto gpus = read_gpu_monitor(head + last, "m.txt", "n", &remarks);
+    ASSERT_EQ(gpus.size(), 2U);
+    EXPECT_GT(gpus[0].sm_clock_mhz, 1750) << last;
+    EXPECT_EQ(gpus[0].samples, last == std::string(" 0 640 1750\n") ? 2 : 1);
+    EXPECT_EQ(remarks, cut ? std::vector<std::string>{"m.txt:5: the last line is cut off; it is "
+                                                      "left out"}
+                           : std::vector<std::string>{});
+  }
+  // The only sample of a GPU in a file without a last end of line.
+  EXPECT_EQ(read_gpu_monitor("gpu,pclk\n0,1700\n1,1710", "m.csv").size(), 2U);
+}
+
+TEST(GpuMonitor, OtherNamesOfPowerAndClocksStandInForThem) {
+  const auto query = read_gpu_monitor(
+      "timestamp, index, power.draw.average [W], clocks.current.graphics [MHz]\n"
+      "2026/11/20 10:10:10.1, 0, 660.31 W, 1769 MHz\n",
+      "q.csv");
+  EXPECT_DOUBLE_EQ(query.front().power_w, 660.31);
+  EXPECT_DOUBLE_EQ(query.front().sm_clock_mhz, 1769);
+  const auto both = read_gpu_monitor(
+      "index, clocks.sm [MHz], clocks.gr [MHz], power.draw [W], power.draw.average [W]\n"
+      "0, 1755, 1000, 650, 100\n",
+      "q.csv");
+  EXPECT_DOUBLE_EQ(both.front().sm_clock_mhz, 1755);
+  EXPECT_DOUBLE_EQ(both.front().power_w, 650);
+  const auto dcgmi = read_gpu_monitor(
+      "# Entity  SMACT  POWER  SMCLK\n      Id\n    GPU 0    0.951   660.305   1769\n", "e.txt");
+  EXPECT_DOUBLE_EQ(dcgmi.front().sm_clock_mhz, 1769);
+}
+
 TEST(GpuMonitor, SaysWhereItCannotRead) {
   EXPECT_THAT(monitor_complaint("a,b\n1,2\n"), HasSubstr("no heading with a GPU"));
   EXPECT_THAT(monitor_complaint("gpu,pwr\n"), HasSubstr("no sample of a GPU"));
   EXPECT_THAT(monitor_complaint("gpu,pwr\n0,high\n"), HasSubstr("'high' is no figure"));
-  EXPECT_THAT(monitor_complaint("gpu,pwr\n0\n"), HasSubstr("the line has 1 cells, the heading 2"));
+  EXPECT_THAT(monitor_complaint("gpu,pwr\n0\n0,5\n"),
+              HasSubstr("the line has 1 cells, the heading 2"));
+  EXPECT_THAT(monitor_complaint("gpu,pwr\n0\n"), HasSubstr("no sample of a GPU"));
   EXPECT_FALSE(is_gpu_monitor("step,loss\n"));
 }
 

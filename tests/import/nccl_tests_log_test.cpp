@@ -94,5 +94,28 @@ TEST(NcclTestsLog, ReadsAWholeLog) {
   EXPECT_NEAR(sum / 64, *log.average_bus_gb_per_s, 0.0006);
 }
 
+// Counts are printed as "%6g" is; the older `error` is a deviation near rounding, and the last line
+// alone says that it is too large.
+TEST(NcclTestsLog, SaysWhatDataAreWrong) {
+  struct Case {
+    const char* cells;
+    const char* last;
+    const char* wrong;
+  };
+  for (const auto& [cells, last, wrong] :
+       {Case{"0", "0 OK", ""}, Case{"N/A", "0 OK", ""}, Case{"2e-07", "0 OK", ""},
+        Case{"9", "9 FAILED", "1 of 2 sizes have wrong values, 9 out of bounds"},
+        Case{"1.04858e+06", "1048576 FAILED",
+             "1 of 2 sizes have wrong values, 1048576 out of bounds"},
+        Case{"2e-01", "18 FAILED", "2 of 2 sizes have wrong values, 18 out of bounds"}}) {
+    const auto log = read_nccl_tests_log(
+        std::string("1048576 262144 float sum -1 27.37 38.31 67.04 ") + cells +
+            "\n2097152 524288 float sum -1 42.21 49.68 86.94 0\n# Out of bounds values : " + last +
+            "\n",
+        "a.log");
+    EXPECT_EQ(wrong_data_of(log), wrong) << cells << ", " << last;
+  }
+}
+
 }  // namespace
 }  // namespace headway::import

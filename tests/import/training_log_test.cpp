@@ -2,6 +2,7 @@
 #include "sim/import/measured/training_log.h"
 
 #include <gmock/gmock.h>
+#include <sstream>
 
 #include "sim/core/error.h"
 
@@ -97,6 +98,102 @@ TEST(TrainingLog, DeepSpeedNemoAndMaxTextAreKnown) {
   EXPECT_DOUBLE_EQ(maxtext.steps[0].tokens_per_s_per_gpu, 3120.5);
 }
 
+// The same four ranks in each option of --timing-log-option, as megatron/core/timers.py prints it,
+// behind each prefix that launchers put before a line.
+TEST(TrainingLog, TimersOfEveryOptionAndBehindEveryPrefixAreRead) {
+  struct Option {
+    const char* block;
+    std::size_t parts;
+    double least, most;
+  };
+  const std::string dots(32, '.');
+  const std::string minmax = "(min, max) time across ranks (ms):\n    forward-compute " + dots +
+                             ": (950.00, 980.00)\n    save-checkpoint " + dots +
+                             ": (9000.12, 9012.33)\n";
+  const std::string most = "max time across ranks (ms):\n    forward-compute " + dots +
+                           ": 980.00\n    save-checkpoint " + dots + ": 9012.33\n";
+  const std::string all =
+      "times across ranks (ms):\n  forward-compute:\n     rank  0: 950.00\n     rank  1: 980.00\n"
+      "     rank 10: 960.00\n  save-checkpoint:\n     rank  0: 9000.12\n     rank  1: 9012.33\n";
+  for (const std::string prefix :
+       {"", "[default7]:", " 63: ", "2026-11-20T10:11:12.1Z stdout F "}) {
+    for (const auto& [block, parts, least, slowest] :
+         {Option{minmax.c_str(), 1, 0.95, 0.98}, Option{most.c_str(), 0, 0, 0},
+          Option{all.c_str(), 1, 0.95, 0.98}}) {
+      std::string text = prefix + " iteration 10/ 100 | elapsed time per iteration (ms): 800.5 |\n";
+      std::istringstream lines(block);
+      for (std::string line; std::getline(lines, line);) {
+        text += prefix + line + "\n[rank3] a line of somebody else\n";
+      }
+      const auto log = read_training_log(text, "a.log");
+      ASSERT_EQ(log.parts.size(), parts) << text;
+      if (parts > 0) {
+        EXPECT_EQ(log.parts[0].name, "forward-compute");
+        EXPECT_DOUBLE_EQ(log.parts[0].least, least) << text;
+        EXPECT_DOUBLE_EQ(log.parts[0].most, slowest);
+        EXPECT_TRUE(log.remarks.empty());
+      } else {
+        EXPECT_THAT(log.remarks, testing::ElementsAre(HasSubstr("1 timers have the slowest rank")));
+      }
+      ASSERT_EQ(log.saves.size(), 1U) << text;
+      EXPECT_DOUBLE_EQ(log.saves[0].seconds, 9.01233);
+      EXPECT_EQ(log.saves[0].step, 10);
+    }
+  }
+  EXPECT_THAT(complaint_of("times across ranks (ms):\n  optimizer:\n     rank  0: nan\n"),
+              HasSubstr("a.log:3:1: the timer 'optimizer' has no time of rank 0"));
+}
+
+// Alone in a file they tell how long saves and loads take.
+TEST(TrainingLog, AFileOfTimersAloneIsOne) {
+  const std::string text =
+      "(min, max) time across ranks (ms):\n    save-checkpoint ........: (9000.12, 9012.33)\n"
+      "(min, max) time across ranks (ms):\n    load-checkpoint ........: (90000.1, 90012.3)\n";
+  EXPECT_TRUE(is_training_log(text));
+  const auto log = read_training_log(text, "a.log");
+  EXPECT_DOUBLE_EQ(log.saves.front().seconds, 9.01233);
+  EXPECT_THAT(log.loads, testing::ElementsAre(testing::DoubleEq(90.0123)));
+}
+
+TEST(TrainingLog, SecondsOfBigScienceAndOfThePipelineEngineAreSteps) {
+  struct Line {
+    const char* text;
+    TrainingProgram program;
+    std::int64_t step;
+    double seconds, samples;
+  };
+  for (const auto& [text, program, step, seconds, samples] :
+       {Line{" iteration    17/ 500000 | consumed samples: 34816 | elapsed time per iteration (s): "
+             "105.22 | global batch size:  2048 | samples per second: 19.464 | TFLOPs: 147.60 |\n",
+             TrainingProgram::megatron, 17, 105.22, 2048},
+        Line{"steps: 10 loss: 3.2000 iter time (s): 4.300 samples/sec: 59.535\n",
+             TrainingProgram::deepspeed, 10, 4.3, 4.3 * 59.535}}) {
+    EXPECT_TRUE(is_training_log(text));
+    const auto log = read_training_log(text, "a.log");
+    ASSERT_EQ(log.steps.size(), 1U);
+    EXPECT_EQ(log.program, program);
+    EXPECT_EQ(log.steps[0].step, step);
+    EXPECT_DOUBLE_EQ(log.steps[0].seconds, seconds);
+    EXPECT_DOUBLE_EQ(log.steps[0].samples, samples);
+  }
+}
+
+// The pipeline engine prints timers every `steps_per_print` steps and resets them then.
+TEST(TrainingLog, TimersOfThePipelineEngineAreOfAllStepsOfALine) {
+  std::string text;
+  for (const char* step : {"10", "20", "30"}) {
+    text += std::string("time (ms) | fwd: 9000.00 | bwd_inner: 20000.00\nsteps: ") + step +
+            " loss: 3.2 iter time (s): 4.300 samples/sec: 59.535\n";
+  }
+  const auto log = read_training_log(text, "a.log");
+  ASSERT_EQ(log.parts.size(), 2U);
+  EXPECT_EQ(log.parts[1].name, "fwd");
+  EXPECT_DOUBLE_EQ(log.parts[1].most, 0.9);
+  const auto one = read_training_log(text.substr(0, text.size() / 3), "a.log");
+  EXPECT_TRUE(one.parts.empty());
+  EXPECT_THAT(one.remarks, testing::ElementsAre(HasSubstr("give two lines or more")));
+}
+
 // What was consumed from one line to the next is the mean of a ramp; a number that is rounded
 // (1.2e+05) is none.
 TEST(TrainingLog, TellsTheBatchOfEachLine) {
@@ -172,6 +269,13 @@ TEST(TrainingLog, SavesAndLoadsHaveLinesOfTheirOwn) {
   ASSERT_EQ(titan.saves.size(), 1U);
   EXPECT_EQ(titan.saves[0].step, 10);
   EXPECT_DOUBLE_EQ(titan.resolution, 1.0 / 7000);
+  // As it was from 2024 to 2026: without a blank behind the bracket.
+  const auto older = read_training_log(
+      "[titan] Saving the checkpoint (or staging if async is enabled).\n"
+      "[titan] Finished saving the checkpoint (or staging if async is enabled)in 30.12 seconds.\n",
+      "d.log");
+  ASSERT_EQ(older.saves.size(), 1U);
+  EXPECT_DOUBLE_EQ(older.saves[0].seconds, 30.12);
   EXPECT_THAT(complaint_of("Finished saving the checkpoint in no seconds.\n"),
               HasSubstr("'no' behind 'Finished saving the checkpoint in' is no number above zero"));
 }

@@ -175,6 +175,33 @@ TEST(Diagnose, ASlowCardIsFoundAtAnySeverity) {
   }
 }
 
+// Two sites of 8 nodes whose way has 27 % of its rate, which is none of the severities tried.
+TEST(Diagnose, ASlowWayBetweenSitesIsFound) {
+  std::string text = planted_scenario();
+  const std::string storage = "  storage: {use: lustre}\n";
+  text.insert(text.find(storage) + storage.size(),
+              "  sites: {count: 2, bandwidth: 400 Gbps, latency: 5 ms, connections: 64}\n");
+  text.replace(text.find("pipeline: 2, "), 13, "");  // stages of a pipeline stay on a site
+  const auto loaded =
+      config::load_scenario_text(text, "sites.yaml", {{HEADWAY_SOURCE_DIR "/configs"}, {}});
+  const Laboratory laboratory = laboratory_of(loaded);
+  const Hypothesis planted{Cause::slow_way, "", 0.27};
+  const Imagined job = laboratory.imagine(planted);
+  ASSERT_GT(job.step.time.si(), 1.02 * laboratory.healthy().step.time.si());
+  Noise noise(3);
+  std::vector<std::string> nodes;
+  for (int n = 0; n < 16; ++n) {
+    nodes.push_back(fmt::format("n{:02}", n));
+  }
+  const auto report =
+      diagnose(loaded, {{"train.log", megatron_log(job, planted, 1, noise)},
+                        {"all.log", nccl_log(laboratory, job, planted, nodes, 1, noise)}});
+  const Suspect& first = report.suspects.front();
+  EXPECT_EQ(first.best.cause, Cause::slow_way) << diagnose_sentence(report);
+  EXPECT_NEAR(first.best.severity, 0.27, 0.04);
+  EXPECT_THAT(first.best.words, HasSubstr("a way between sites carries"));
+}
+
 // The severest card that is tried has a twentieth of its rate; what is far below that is something
 // else.
 TEST(Diagnose, WhatNoCauseExplainsIsUnlisted) {

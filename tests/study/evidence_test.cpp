@@ -80,6 +80,72 @@ TEST(Evidence, SmallMessagesAreLeftOutAndSaidSo) {
   EXPECT_THAT(evidence.remarks.front(), HasSubstr("small.log: no message of 64 MiB or more"));
 }
 
+std::string nccl_log_of(int nodes, int per_node) {
+  std::string log = "# Collective test starting: all_reduce_perf\n";
+  for (int r = 0; r < nodes * per_node; ++r) {
+    log += fmt::format("# Rank {} Group 0 Pid 1 on n{} device {} [0x00] NVIDIA H100\n", r,
+                       r / per_node, r % per_node);
+  }
+  const double n = nodes * per_node;
+  return log + fmt::format("1073741824 268435456 float sum -1 2600 413.0 {:.2f} 0\n",
+                           413.0 * 2 * (n - 1) / n);
+}
+
+// The job has 16 nodes of 8 GPUs.
+TEST(Evidence, CallsOfALargerMachineAreLeftOutAndSaidSo) {
+  struct Call {
+    int nodes, per_node;
+    const char* remark;
+  };
+  for (const auto& [nodes, per_node, remark] :
+       {Call{17, 8, "136 GPUs are asked for and the machine 'Planted' has 128; it is left out"},
+        Call{2, 16, "16 GPUs of each node are asked for and a node of 'Planted' has 8; it is left"},
+        Call{17, 1, "17 GPUs, 1 a node, are asked for and the machine 'Planted' has 16 nodes"}}) {
+    const auto evidence = read_evidence(job(), {{"big.log", nccl_log_of(nodes, per_node)}});
+    EXPECT_TRUE(evidence.observations.empty());
+    EXPECT_TRUE(evidence.nodes.empty());
+    ASSERT_EQ(evidence.remarks.size(), 1U);
+    EXPECT_THAT(evidence.remarks.front(), HasSubstr(fmt::format("big.log: {}", remark)));
+  }
+}
+
+// Between sites all-to-all has no time, where rings do not pass over them as if they were one.
+TEST(Evidence, CallsThatHaveNoTimeOverSitesAreLeftOutAndSaidSo) {
+  const auto remarks = [](const std::string& collective) {
+    std::string text = planted_scenario();
+    const std::string storage = "  storage: {use: lustre}\n";
+    text.insert(text.find(storage) + storage.size(),
+                "  sites: {count: 2, bandwidth: 400 Gbps, latency: 5 ms, connections: 64" +
+                    collective + "}\n");
+    text.replace(text.find("pipeline: 2, "), 13, "");  // stages of a pipeline stay on a site
+    const auto loaded =
+        config::load_scenario_text(text, "sites.yaml", {{HEADWAY_SOURCE_DIR "/configs"}, {}});
+    std::string log = nccl_log_of(16, 8);
+    log.replace(log.find("all_reduce_perf"), 15, "alltoall_perf");
+    log.replace(log.rfind("413.0"), log.size(), fmt::format("413.0 {:.2f} 0\n", 413.0 * 127 / 128));
+    return read_evidence(training::check(loaded.scenario, loaded.marks), {{"a.log", log}}).remarks;
+  };
+  EXPECT_THAT(remarks(""),
+              testing::ElementsAre(HasSubstr(
+                  "a.log: all_to_all of 128 GPUs, on several sites of 'Planted', is not modelled: "
+                  "ask for 64 or fewer")));
+  EXPECT_TRUE(remarks(", collective: flat").empty());
+}
+
+// Times of a call that moved wrong data count for nothing; that it did is said apart.
+TEST(Evidence, WrongDataOfACollectiveAreSaid) {
+  std::string log = nccl_log_of(2, 8);
+  const auto sound = read_evidence(job(), {{"a.log", log}});
+  EXPECT_TRUE(sound.wrong_data.empty());
+  log +=
+      "4294967296 1073741824 float sum -1 99999 43.0 80.62 3\n# Out of bounds values : 3 FAILED\n";
+  const auto wrong = read_evidence(job(), {{"a.log", log}});
+  EXPECT_THAT(
+      wrong.wrong_data,
+      testing::ElementsAre("a.log: 1 of 2 sizes have wrong values, 3 out of bounds, on n0 n1"));
+  EXPECT_EQ(of(wrong, Feature::bus_bandwidth).measured, of(sound, Feature::bus_bandwidth).measured);
+}
+
 // 900 s of steps, 90 s of saves and 10 s of waiting for input: saves are 9 % of 1,000 s. 300 steps
 // waited 1/30 s each. Of 1,250 s a fifth is neither.
 TEST(Evidence, ASummaryOfGoodputTellsWhatSavesAndInputTake) {
@@ -109,6 +175,37 @@ TEST(Evidence, SavesThatStepsLeaveOutAreCountedBetweenThem) {
   EXPECT_DOUBLE_EQ(of(evidence, Feature::pauses).measured, 0.6);
   EXPECT_EQ(evidence.pause_period, 2);
   EXPECT_TRUE(evidence.saves_are_timed);
+}
+
+// As DeepSpeed has printed them since 2023 (utils/timer.py), and as it did before. `bwd` is
+// `bwd_inner` and `bwd_allreduce` together, a micro-step the last micro-batch alone.
+TEST(Evidence, TimersOfDeepSpeedArePartsOfTheStep) {
+  const std::string step = "global_step=3, RunningAvgSamplesPerSec=9, CurrSamplesPerSec=64.0\n";
+  for (const std::string timers :
+       {"time (ms) | fwd_microstep: 125.00 | bwd_microstep: 350.00 | bwd_inner_microstep: 300.00 | "
+        "bwd_allreduce_microstep: 50.00 | step_microstep: 20.00\n"
+        "time (ms) | fwd: 1000.00 | bwd: 2500.00 | bwd_inner: 2400.00 | bwd_allreduce: 100.00 | "
+        "step: 80.00\n",
+        "time (ms) | forward: 1000.00 | backward: 2500.00 | backward_inner: 2400.00 | "
+        "backward_allreduce: 100.00 | step: 80.00\n"}) {
+    const auto evidence = read_evidence(job(), {{"a.log", step + timers}});
+    EXPECT_DOUBLE_EQ(of(evidence, Feature::forward).measured, 1.0);
+    EXPECT_DOUBLE_EQ(of(evidence, Feature::backward).measured, 2.4);
+    EXPECT_DOUBLE_EQ(of(evidence, Feature::data).measured, 0.1);
+    EXPECT_DOUBLE_EQ(of(evidence, Feature::optimizer).measured, 0.08);
+  }
+}
+
+// The slowest rank's pass is not the fastest's.
+TEST(Evidence, TimersOfTheSlowestRankAloneAreLeftOutAndSaid) {
+  const auto evidence =
+      read_evidence(job(), {{"a.log",
+                             " iteration 1/ 9 | elapsed time per iteration (ms): 4000.0 |\n"
+                             "max time across ranks (ms):\n    forward-compute ......: 980.00\n"}});
+  EXPECT_THROW(of(evidence, Feature::forward), core::Error);
+  EXPECT_THAT(evidence.remarks,
+              testing::Contains(HasSubstr("a.log: 1 timers have the slowest rank alone "
+                                          "(--timing-log-option max)")));
 }
 
 std::string megatron_lines(int from, int to, int batch, double ms) {
@@ -172,6 +269,69 @@ TEST(Evidence, SettingsOfAnotherJobAreRefused) {
                        "  global_batch_size ................. 512\n" +
                        megatron_lines(1, 12, 256, 2000)),
             "");
+}
+
+// Megatron-LM's own list: the job is Llama 3.1 8B, tensor 2, pipeline 2, bf16, zero1.
+TEST(Evidence, WhatDecidesTheStepIsComparedWithTheLogsOwnList) {
+  struct Setting {
+    const char* line;
+    const char* difference;  ///< empty: none
+  };
+  const auto listed = [](const char* setting) {
+    return refusal_of("[default0]:  " + std::string(setting) + "\n" +
+                      megatron_lines(1, 12, 256, 2000));
+  };
+  for (const auto& [line, difference] :
+       {Setting{"tensor_model_parallel_size ........ 2", ""},
+        Setting{"tensor_model_parallel_size ........ 4",
+                "a.log:1:1: the log says tensor_model_parallel_size 4, the scenario has "
+                "parallelism.tensor 2: its times are of other work; give the scenario of this "
+                "log's job (--set parallelism.tensor=4)"},
+        Setting{"pipeline_model_parallel_size ...... 1", "(--set parallelism.pipeline=1)"},
+        Setting{"context_parallel_size ............. 2", "(--set parallelism.context=2)"},
+        Setting{"expert_model_parallel_size ........ 8", "(--set parallelism.expert=8)"},
+        Setting{"expert_tensor_parallel_size ....... 2", ""},
+        Setting{"micro_batch_size .................. 2", "(--set parallelism.micro_batch=2)"},
+        Setting{"num_layers ........................ 32", ""},
+        Setting{"num_layers ........................ 80", "(--set model.layers=80)"},
+        Setting{"num_layers_per_virtual_pipeline_stage ... 4", ""},
+        Setting{"num_layers_per_virtual_pipeline_stage ... None", ""},
+        Setting{"hidden_size ....................... 8192", "(--set model.hidden=8192)"},
+        Setting{"fp8 ............................... None", ""},
+        Setting{"fp8 ............................... hybrid",
+                "the log says fp8 hybrid, the scenario has training.precision bf16"},
+        Setting{"use_distributed_optimizer ......... True", ""},
+        Setting{"deepspeed .... True\n  use_distributed_optimizer .... False", ""},
+        Setting{"use_distributed_optimizer ......... False",
+                "(--set parallelism.sharding=zero0)"}}) {
+    if (*difference == '\0') {
+      EXPECT_EQ(listed(line), "") << line;
+    } else {
+      EXPECT_THAT(listed(line), HasSubstr(difference)) << line;
+    }
+  }
+  // All differences at once.
+  EXPECT_THAT(
+      listed(
+          "num_layers ........ 80\n  hidden_size ........ 8192\n  recompute_granularity .... full"),
+      AllOf(HasSubstr("num_layers 80"), HasSubstr("a.log:2:1: the log says hidden_size"),
+            HasSubstr("a.log:3:1: the log says recompute_granularity full, the scenario has "
+                      "parallelism.recompute none")));
+}
+
+// Layers that are recomputed are a cause among others, so they are told and not refused.
+TEST(Evidence, ThatTheLogRecomputesOtherwiseIsTold) {
+  const auto remarks = [](const char* value) {
+    return read_evidence(job(), {{"a.log", std::string("  recompute_granularity ....... ") + value +
+                                               "\n" + megatron_lines(1, 12, 256, 2000)}})
+        .remarks;
+  };
+  EXPECT_TRUE(remarks("None").empty());
+  EXPECT_THAT(remarks("full"),
+              testing::ElementsAre(
+                  HasSubstr("a.log:1: the log says recompute_granularity full, the scenario has "
+                            "parallelism.recompute none: steps differ by that alone; --set "
+                            "parallelism.recompute=full is the job of this log")));
 }
 
 // Ten steps of 64 sequences before twenty of 256.

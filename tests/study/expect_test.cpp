@@ -111,10 +111,41 @@ TEST(Expect, AnNvlinkDomainOfSeveralNodesIsAGroup) {
   const Threshold& rack = find(report, Measure::bus_bandwidth, Scope::domain);
   EXPECT_EQ(rack.gpus, 72);
   EXPECT_EQ(rack.nodes, 18);
-  EXPECT_NEAR(rack.expected / rack.limit(), std::exp(1.6449 * bus_bandwidth_error(true)), 1e-4);
+  EXPECT_NEAR(rack.expected / rack.limit(), std::exp(1.6449 * 0.075), 1e-4);
   for (const Threshold& threshold : expect(four_nodes(), {}).thresholds) {
     EXPECT_NE(threshold.scope, Scope::domain);  // a node is one
   }
+}
+
+// Two ranks on two nodes share no NVLink domain, few as they are; those of a rack do.
+TEST(Expect, TheErrorIsThatOfADomainWhereItHasAllRanks) {
+  struct Call {
+    int gpus, per_node;
+    bool inside;
+  };
+  const auto check = [](const config::LoadedScenario& loaded, const std::vector<Call>& calls) {
+    const auto& cluster = loaded.scenario.cluster;
+    const Machine machine{"m", cluster, {}, {}};
+    for (const Call& call : calls) {
+      const double error = bus_bandwidth_error(cluster.node, call.gpus, call.per_node);
+      EXPECT_EQ(error, call.inside ? 0.075 : 0.20) << call.gpus << " GPUs, " << call.per_node;
+      const auto threshold =
+          bus_bandwidth_threshold(machine, core::CollectiveKind::all_reduce, call.gpus,
+                                  call.per_node, std::uint64_t{1} << 30, Scope::group);
+      EXPECT_NEAR(threshold.expected / threshold.limit(), std::exp(1.6449 * error), 1e-4);
+    }
+  };
+  check(four_nodes(), {{8, 0, true},
+                       {8, 8, true},
+                       {2, 2, true},
+                       {4, 8, true},
+                       {2, 1, false},
+                       {8, 2, false},
+                       {8, 4, false},
+                       {16, 0, false}});
+  check(
+      gb200_nodes(""),
+      {{72, 0, true}, {18, 1, true}, {2, 1, true}, {19, 1, false}, {76, 0, false}, {38, 2, false}});
 }
 
 // Between sites all-to-all has no time: a site stands for it, and it is said.
@@ -235,6 +266,38 @@ TEST(Expect, SmallMessagesOfALogAcceptNothing) {
       "# Rank 1 Group 0 Pid 2 on n0 device 1 [0x00] NVIDIA H100\n"
       "1048576 262144 float sum -1 17.99 58.29 58.29 0 17.8 58.9 58.9 0\n";
   EXPECT_THROW(hold_against(loaded, {{"small.log", small}}, report), core::Error);
+}
+
+// Fast and wrong is no pass: a node whose test moved wrong data has failed, said once a file, be
+// the wrong size a threshold or not.
+TEST(Expect, WrongDataFailTheNodeWhateverItsSpeed) {
+  const auto loaded = four_nodes();
+  const auto log = [](const char* wrong_small, const char* last) {
+    std::string text = "# Collective test starting: all_reduce_perf\n";
+    for (int r = 0; r < 8; ++r) {
+      text += "# Rank " + std::to_string(r) + " Group 0 Pid 1 on n0 device 0 [0x00] NVIDIA H100\n";
+    }
+    return text + "1048576 262144 float sum -1 10.00 104.86 183.50 " + wrong_small +
+           "\n1073741824 268435456 float sum -1 3757.99 285.72 500.00 0\n"
+           "2147483648 536870912 float sum -1 7515.98 285.72 500.00 0\n# Out of bounds values : " +
+           last + "\n";
+  };
+  auto sound = expect(loaded, {});
+  hold_against(loaded, {{"a.log", log("0", "0 OK")}}, sound);
+  EXPECT_EQ(sound.status, Status::ok);
+  for (const auto& text : {log("18", "18 FAILED"), log("1e-01", "18 FAILED")}) {
+    auto report = expect(loaded, {});
+    hold_against(loaded, {{"a.log", text}}, report);
+    EXPECT_EQ(report.status, Status::assert_failed);
+    ASSERT_EQ(report.reasons.size(), 1U);
+    EXPECT_THAT(report.reasons.front(), HasSubstr("a.log: WRONG DATA: "));
+    EXPECT_THAT(report.reasons.front(),
+                HasSubstr("18 out of bounds of all_reduce over 8 GPUs of n0"));
+    EXPECT_EQ(report.nodes.front().state, NodeState::failed);
+    EXPECT_THAT(expect_sentence(report),
+                HasSubstr("2 of 2 measured figures are beyond their limits or of wrong data; nodes "
+                          "that failed: n0."));
+  }
 }
 
 // 144 GPUs: in two domains of 72 each GPU sends 72 of its 143 parts over its own card of 50 GB/s,

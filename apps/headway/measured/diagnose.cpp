@@ -56,6 +56,9 @@ int run_diagnose(int argc, char** argv) {
   }();
   deliver(options, printed(result, options, report::diagnose_json, report::diagnose_csv,
                            report::diagnose_document));
+  for (const auto& line : result.wrong_data) {
+    remark(options, "WRONG DATA: " + line);
+  }
   return 0;
 }
 

@@ -16,7 +16,17 @@ namespace headway::import {
 
 namespace {
 
-enum class MonitorColumn { other, node, gpu, power, clock, temperature };
+/// Of a pair such as `power` and `mean_power` the second counts where the first is not there.
+enum class MonitorColumn {
+  other,
+  node,
+  gpu,
+  power,
+  mean_power,
+  clock,
+  graphics_clock,
+  temperature
+};
 
 MonitorColumn column_of(std::string_view name) {
   static const std::map<std::string_view, MonitorColumn> kNames{
@@ -32,11 +42,14 @@ MonitorColumn column_of(std::string_view name) {
       {"POWER", MonitorColumn::power},
       {"power.draw [W]", MonitorColumn::power},
       {"power.draw.instant [W]", MonitorColumn::power},
+      {"power.draw.average [W]", MonitorColumn::mean_power},
       {"DCGM_FI_DEV_POWER_USAGE", MonitorColumn::power},
       {"pclk", MonitorColumn::clock},
       {"SMCLK", MonitorColumn::clock},
       {"clocks.sm [MHz]", MonitorColumn::clock},
       {"clocks.current.sm [MHz]", MonitorColumn::clock},
+      {"clocks.gr [MHz]", MonitorColumn::graphics_clock},
+      {"clocks.current.graphics [MHz]", MonitorColumn::graphics_clock},
       {"DCGM_FI_DEV_SM_CLOCK", MonitorColumn::clock},
       {"gtemp", MonitorColumn::temperature},
       {"TMPTR", MonitorColumn::temperature},
@@ -73,22 +86,29 @@ std::vector<std::string> cells_of(std::string_view line) {
   return cells;
 }
 
+/// A column stands for another where that is not there, else for nothing.
+void settle(MonitorColumn spare, MonitorColumn wanted, std::vector<MonitorColumn>& columns) {
+  const bool there = std::find(columns.begin(), columns.end(), wanted) != columns.end();
+  std::replace(columns.begin(), columns.end(), spare, there ? MonitorColumn::other : wanted);
+}
+
 /// The columns of a heading; empty if the line is none: it names a GPU and a power or a clock.
 std::vector<MonitorColumn> heading_of(std::string_view line) {
   const auto begin = line.find_first_not_of("# \t");
   std::vector<MonitorColumn> columns;
-  bool gpu = false;
-  bool figure = false;
   if (begin == std::string_view::npos) {
     return {};
   }
   for (const auto& cell : cells_of(line.substr(begin))) {
     columns.push_back(column_of(cell));
-    gpu = gpu || columns.back() == MonitorColumn::gpu;
-    figure =
-        figure || columns.back() == MonitorColumn::power || columns.back() == MonitorColumn::clock;
   }
-  return gpu && figure ? columns : std::vector<MonitorColumn>{};
+  settle(MonitorColumn::mean_power, MonitorColumn::power, columns);
+  settle(MonitorColumn::graphics_clock, MonitorColumn::clock, columns);
+  const auto has = [&](MonitorColumn column) {
+    return std::find(columns.begin(), columns.end(), column) != columns.end();
+  };
+  const bool figure = has(MonitorColumn::power) || has(MonitorColumn::clock);
+  return has(MonitorColumn::gpu) && figure ? columns : std::vector<MonitorColumn>{};
 }
 
 /// "412.5", "412.5 W", "1980 MHz"; nothing for "-" and "N/A" and "[N/A]".
@@ -113,12 +133,18 @@ struct MonitorSample {
 
 class MonitorReader {
  public:
-  MonitorReader(std::string_view text, const std::string& file_name, const std::string& node)
-      : text_(text), file_name_(file_name), node_(node) {}
+  MonitorReader(std::string_view text,
+                const std::string& file_name,
+                const std::string& node,
+                std::vector<std::string>* remarks)
+      : text_(text), file_name_(file_name), node_(node), remarks_(remarks) {}
 
   std::vector<WatchedGpu> read() {
     for (std::size_t at = 0; at < text_.size();) {
       const std::size_t end = std::min(text_.find('\n', at), text_.size());
+      ++line_;
+      last_ = text_.find_first_not_of(" \t\r\n", end) == std::string_view::npos;
+      ended_ = end < text_.size();
       read_line(text_.substr(at, end - at), at);
       at = end + 1;
     }
@@ -144,10 +170,18 @@ class MonitorReader {
       return;
     }
     if (columns_.empty() || line.find_first_not_of(" \t\r") == std::string_view::npos ||
-        line.front() == '#' || line.find("ID") == 0) {
+        line.front() == '#') {
       return;
     }
     const auto cells = cells_of(line);
+    // The line of units of dcgmi dmon: "ID  W  MHz", or "Id" alone (dcgmi of DCGM 3 and 4).
+    if (cells.front() == "ID" || cells.front() == "Id") {
+      return;
+    }
+    if (last_ && cells.size() < columns_.size()) {
+      leave_out_last();
+      return;
+    }
     if (cells.size() != columns_.size()) {
       faults_.add(
           mark_at(text_, file_name_, offset),
@@ -177,7 +211,19 @@ class MonitorReader {
                                                : sample.temperature) = figure->value_or(0);
       }
     }
+    // Without the end of its line the last figure may lack digits; a GPU's only sample is kept.
+    if (last_ && !ended_ && samples_.contains(name)) {
+      leave_out_last();
+      return;
+    }
     samples_[name].push_back(sample);
+  }
+
+  void leave_out_last() {
+    if (remarks_ != nullptr) {
+      remarks_->push_back(
+          fmt::format("{}:{}: the last line is cut off; it is left out", file_name_, line_));
+    }
   }
 
   static WatchedGpu watched(const std::pair<std::string, std::string>& name,
@@ -204,6 +250,9 @@ class MonitorReader {
   std::string_view text_;
   const std::string& file_name_;
   const std::string& node_;
+  std::vector<std::string>* remarks_;
+  int line_ = 0;
+  bool last_ = false, ended_ = true;
   std::vector<MonitorColumn> columns_;
   std::map<std::pair<std::string, std::string>, std::vector<MonitorSample>> samples_;
   core::Diagnostics faults_;
@@ -213,8 +262,9 @@ class MonitorReader {
 
 std::vector<WatchedGpu> read_gpu_monitor(std::string_view text,
                                          const std::string& file_name,
-                                         const std::string& node) {
-  return MonitorReader(text, file_name, node).read();
+                                         const std::string& node,
+                                         std::vector<std::string>* remarks) {
+  return MonitorReader(text, file_name, node, remarks).read();
 }
 
 bool is_gpu_monitor(std::string_view text) {

@@ -19,17 +19,20 @@ struct WatchedGpu {
   int samples = 0;
 };
 
-/// Columns are known by their names: power (`pwr`, `POWER`, `power.draw [W]`,
+/// Columns are known by their names: power (`pwr`, `POWER`, `power.draw [W]`, its mean,
 /// `DCGM_FI_DEV_POWER_USAGE`), SM clock (`pclk`, `SMCLK`, `clocks.sm [MHz]`, `clocks.current.sm
-/// [MHz]`, `DCGM_FI_DEV_SM_CLOCK`), temperature, the GPU (`gpu`, `Entity`, `index`, `uuid`), the
-/// node
+/// [MHz]`, `DCGM_FI_DEV_SM_CLOCK`; without one the graphics clock, `clocks.gr [MHz]`), temperature,
+/// the GPU (`gpu`, `Entity`, `index`, `uuid`), the node
 /// (`hostname`, `node`, `host`); others are passed over.
-/// @param node  of a file that names none; may be empty
+/// A last line that is cut off, as an interrupt leaves it, is passed over.
+/// @param node     of a file that names none; may be empty
+/// @param remarks  told what was passed over; may be null
 /// @throws core::Error naming the file or the line: no heading with a known column, a cell that is
 /// no number, no sample
 std::vector<WatchedGpu> read_gpu_monitor(std::string_view text,
                                          const std::string& file_name,
-                                         const std::string& node = "");
+                                         const std::string& node = "",
+                                         std::vector<std::string>* remarks = nullptr);
 
 /// Whether the text has the heading of one of these.
 bool is_gpu_monitor(std::string_view text);

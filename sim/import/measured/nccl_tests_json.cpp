@@ -38,6 +38,10 @@ class ReportReader {
         average != top_.end() && average->is_object()) {
       log_.average_bus_gb_per_s = number_at(*average, "bandwidth");
     }
+    if (const auto wrong = top_.find("out_of_bounds"); wrong != top_.end() && wrong->is_object()) {
+      log_.out_of_bounds = number_at(*wrong, "count").value_or(0);
+    }
+    flag_wrong_data(log_);
     return std::move(log_);
   }
 
@@ -88,6 +92,8 @@ class ReportReader {
     row.count = static_cast<std::uint64_t>(
         std::clamp(number_at(result, "count").value_or(0), 0.0, kLargestMessage));
     row.type = text_at(result, "type");
+    const std::string reduction = text_at(result, "redop");
+    row.reduction = reduction == "none" ? "" : reduction;
     if (row.type.empty()) {
       complain(fmt::format("result {} has no type", row_));
     }

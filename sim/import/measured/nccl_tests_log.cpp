@@ -49,6 +49,16 @@ bool is_type(std::string_view word) {
   return std::find(kTypes.begin(), kTypes.end(), word) != kTypes.end();
 }
 
+/// Where the words between `type` and the times are a root alone, or `none`, nothing is reduced.
+/// Source: test_opnames in src/common.cu of nccl-tests.
+std::string reduction_of(std::string_view word) {
+  static constexpr std::array<std::string_view, 6> kOperations{"sum", "prod", "max",
+                                                               "min", "avg",  "mulsum"};
+  return std::find(kOperations.begin(), kOperations.end(), word) == kOperations.end()
+             ? ""
+             : std::string(word);
+}
+
 /// What mpirun puts before a line ends in this.
 constexpr std::string_view kMpiPrefix = "<stdout>:";
 
@@ -96,6 +106,12 @@ std::optional<Layout> counted_layout(std::size_t cells) {
   return std::nullopt;
 }
 
+std::ptrdiff_t wrong_sizes(const NcclTestsLog& log) {
+  return std::count_if(log.rows.begin(), log.rows.end(), [](const NcclTestsRow& row) {
+    return (row.out_of_place && row.out_of_place->wrong) || (row.in_place && row.in_place->wrong);
+  });
+}
+
 class LogReader {
  public:
   LogReader(std::string_view text, const std::string& file_name)
@@ -114,6 +130,7 @@ class LogReader {
                   "output of nccl-tests?");
     }
     faults_.throw_if_any();
+    flag_wrong_data(log_);
     log_.ranks_listed.assign(ranks_.begin(), ranks_.end());
     for (const auto& [host, ranks] : ranks_of_host_) {
       log_.hosts.push_back(host);
@@ -160,6 +177,9 @@ class LogReader {
       if (is(0, "Collective") && is(1, "test") && is(2, "starting:")) {
         log_.program = words[i + 3].text;
       }
+      if (is(0, "Out") && is(1, "of") && is(2, "bounds") && i + 5 < words.size()) {
+        log_.out_of_bounds = parse<double>(words[i + 5].text).value_or(0);
+      }
       if (is(0, "Avg") && is(1, "bus") && is(2, "bandwidth")) {
         log_.average_bus_gb_per_s = parse<double>(words.back().text);
       }
@@ -201,6 +221,7 @@ class LogReader {
     }
     row.count = *parse<std::uint64_t>(cells[1].text);
     row.type = cells[2].text;
+    row.reduction = layout->out_of_place > 3 ? reduction_of(cells[3].text) : "";
     row.out_of_place = read_timing(cells, layout->out_of_place);
     if (layout->in_place) {
       row.in_place = read_timing(cells, *layout->in_place);
@@ -223,10 +244,11 @@ class LogReader {
       }
       values[i] = *value;
     }
-    // The fourth cell is `#wrong` (a count) or the older `error` (a deviation near rounding).
+    // The fourth cell is `#wrong`, a count that is printed as "%6g" is ("1.04858e+06", src/util.cu
+    // of nccl-tests), or the older `error`, a deviation near rounding.
     const auto wrong =
-        first + 3 < cells.size() ? parse<std::uint64_t>(cells[first + 3].text) : std::nullopt;
-    return NcclTiming{values[0], values[1], values[2], wrong && *wrong > 0};
+        first + 3 < cells.size() ? parse<double>(cells[first + 3].text) : std::nullopt;
+    return NcclTiming{values[0], values[1], values[2], wrong && !(*wrong < 1)};
   }
 
   void complain(const Word& word, std::string message) {
@@ -245,6 +267,28 @@ class LogReader {
 };
 
 }  // namespace
+
+std::string wrong_data_of(const NcclTestsLog& log) {
+  const auto wrong = wrong_sizes(log);
+  const std::string sizes = fmt::format("{} of {} sizes have wrong values", wrong, log.rows.size());
+  if (log.out_of_bounds > 0) {
+    return fmt::format("{}, {:.0f} out of bounds", sizes, log.out_of_bounds);
+  }
+  return wrong > 0 ? sizes : "";
+}
+
+void flag_wrong_data(NcclTestsLog& log) {
+  if (log.out_of_bounds == 0 || wrong_sizes(log) > 0) {
+    return;
+  }
+  for (NcclTestsRow& row : log.rows) {
+    for (auto* timing : {&row.out_of_place, &row.in_place}) {
+      if (*timing) {
+        (*timing)->wrong = true;
+      }
+    }
+  }
+}
 
 NcclTestsLog read_nccl_tests_log(std::string_view text, const std::string& file_name) {
   return LogReader(text, file_name).read();

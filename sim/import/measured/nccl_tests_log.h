@@ -17,7 +17,8 @@ inline constexpr double kLargestMessage = 1e15;
 struct NcclTiming {
   double microseconds = 0;
   double algorithm_gb_per_s = 0, bus_gb_per_s = 0;  ///< 1e9 bytes a second, as printed
-  bool wrong = false;                               ///< the program found wrong elements
+  bool wrong = false;  ///< the program found wrong elements, of this size or of some it does not
+                       ///< name
 };
 
 /// One size.
@@ -26,6 +27,7 @@ struct NcclTestsRow {
   std::uint64_t bytes = 0;                           ///< as the program counts: the whole array
   std::uint64_t count = 0;                           ///< elements
   std::string type;                                  ///< "float", "bfloat16", ...
+  std::string reduction;                             ///< "sum", ...; empty: none, or not said
   std::optional<NcclTiming> out_of_place, in_place;  ///< absent: not measured (N/A, or no column)
 
   /// Out of place where that was measured.
@@ -42,7 +44,16 @@ struct NcclTestsLog {
   std::string device;                          ///< "NVIDIA H100 80GB HBM3"; empty: none listed
   std::string program;                         ///< "all_reduce_perf", where the log says so
   std::optional<double> average_bus_gb_per_s;  ///< "# Avg bus bandwidth"
+  double out_of_bounds = 0;  ///< "# Out of bounds values : 18 FAILED", of all sizes together
 };
+
+/// What the program found wrong of the data that it moved: "2 of 9 sizes have wrong values, 18 out
+/// of bounds"; empty: nothing, or it was told not to look.
+std::string wrong_data_of(const NcclTestsLog& log);
+
+/// Where the program counts wrong values and no size says that they are its own (the older column
+/// `error`), those of every size are wrong.
+void flag_wrong_data(NcclTestsLog& log);
 
 /// Columns are taken from the heading, so layouts with and without `redop`, `root`, in-place
 /// columns and with `error` or `#wrong` all fit; without a heading, from the number of cells.

@@ -1,158 +1,30 @@
 #include "sim/import/measured/training_log.h"
 
 #include <algorithm>
-#include <charconv>
+#include <array>
 #include <cmath>
 #include <fmt/format.h>
 #include <map>
 #include <optional>
 #include <set>
-#include <span>
 
 #include "sim/core/error.h"
+#include "sim/import/measured/timer_block.h"
+#include "sim/import/measured/training_lines.h"
 #include "sim/import/text_mark.h"
 
 namespace headway::import {
 
 namespace {
 
-/// The line without the colours of a terminal.
-std::string without_colours(std::string_view line) {
-  std::string out;
-  for (std::size_t i = 0; i < line.size(); ++i) {
-    if (line[i] == '\x1b' && i + 1 < line.size() && line[i + 1] == '[') {
-      i = std::min(line.find('m', i), line.size());
-      continue;
-    }
-    if (line[i] != '\r') {
-      out += line[i];
-    }
-  }
-  return out;
-}
-
-/// What stands behind `key` and blanks, up to a blank or one of ",|(%"; empty without the key.
-/// Thousands separators of torchtitan ("10,050") are left out.
-std::string word_after(const std::string& line, std::string_view key, std::size_t from = 0) {
-  const std::size_t place = line.find(key, from);
-  if (place == std::string::npos) {
-    return "";
-  }
-  const std::size_t begin = line.find_first_not_of(" =:", place + key.size());
-  if (begin == std::string::npos) {
-    return "";
-  }
-  std::string word;
-  for (std::size_t i = begin; i < line.size(); ++i) {
-    const bool separator = line[i] == ',' && i + 1 < line.size() &&
-                           std::isdigit(static_cast<unsigned char>(line[i + 1])) != 0;
-    if (separator) {
-      continue;
-    }
-    if (std::string_view(" ,|(%]").find(line[i]) != std::string_view::npos) {
-      break;
-    }
-    word += line[i];
-  }
-  return word;
-}
-
-std::optional<double> number_of(const std::string& word) {
-  double value = 0;
-  const auto result = std::from_chars(word.data(), word.data() + word.size(), value);
-  return result.ec == std::errc{} && std::isfinite(value) ? std::optional(value) : std::nullopt;
-}
-
-std::string_view without_blanks(std::string_view text) {
-  const auto begin = text.find_first_not_of(" \t");
-  return begin == std::string_view::npos
-             ? std::string_view{}
-             : text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
-}
-
-/// One of the known lines: which figure of a step stands behind which words.
-struct StepLine {
-  TrainingProgram program;
-  std::string_view step, value;  ///< words before both; a line has both
-  double LoggedStep::*figure;
-  double scale = 1;
-};
-constexpr std::array<StepLine, 6> kStepLines{{
-    {TrainingProgram::megatron, "iteration ",
-     "elapsed time per iteration (ms):", &LoggedStep::seconds, 1e-3},
-    {TrainingProgram::nemo, "global_step", "train_step_timing in s", &LoggedStep::seconds},
-    {TrainingProgram::nemo, "iteration ", "train_step_timing in s", &LoggedStep::seconds},
-    {TrainingProgram::maxtext, "completed step:", "seconds:", &LoggedStep::seconds},
-    {TrainingProgram::torchtitan, "step:", "tps:", &LoggedStep::tokens_per_s_per_gpu},
-    {TrainingProgram::deepspeed, "global_step", "CurrSamplesPerSec", &LoggedStep::samples_per_s},
-}};
-
-const StepLine* step_line_of(const std::string& line) {
-  const auto found = std::find_if(kStepLines.begin(), kStepLines.end(), [&](const StepLine& known) {
-    return line.find(known.step) != std::string::npos &&
-           line.find(known.value) != std::string::npos;
-  });
-  return found == kStepLines.end() ? nullptr : &*found;
-}
-
 /// Where a line of a step says how many sequences one has, and how many there were up to it.
 /// Source: Megatron-LM training.py (training_log), NeMo's MegatronProgressBar and its loggers.
 constexpr std::array<std::string_view, 2> kBatchWords{"global batch size:", "global_batch_size:"};
 constexpr std::array<std::string_view, 2> kConsumedWords{"consumed samples:", "consumed_samples"};
 
-/// One of the settings that programs print before the first step.
-struct JobSetting {
-  std::string_view words;
-  bool dotted;  ///< in a list "global_batch_size ........... 512"; else in a sentence
-  double LoggedJob::*value;
-  std::size_t line;  ///< which of `LoggedJob::lines`
-};
-/// Source: Megatron-LM arguments.py (print_args); DeepSpeed runtime/config.py (print);
-/// torchtitan train.py ("Trainer is initialized with local batch size 1, global batch size 8,
-/// ..., sequence length 8192").
-constexpr std::array<JobSetting, 6> kJobSettings{{
-    {"global_batch_size", true, &LoggedJob::global_batch, 0},
-    {"train_batch_size", true, &LoggedJob::global_batch, 0},
-    {"seq_length", true, &LoggedJob::sequence_length, 1},
-    {"world_size", true, &LoggedJob::gpus, 2},
-    {"global batch size ", false, &LoggedJob::global_batch, 0},
-    {"sequence length ", false, &LoggedJob::sequence_length, 1},
-}};
-
-/// One of the known lines about checkpoints: what stands before its seconds.
-struct CheckpointLine {
-  std::string_view words;
-  bool load = false;
-};
-/// Source: NeMo nemo/lightning/io/pl.py; torchtitan components/checkpointer/dcp.py, whose staging
-/// is what an asynchronous save stops training for.
-constexpr std::array<CheckpointLine, 5> kCheckpointLines{{
-    {"Save duration:"},
-    {"Finished saving the checkpoint in"},
-    {"Finished staging the checkpoint in"},
-    {"Time spent in load_checkpoint:", true},
-    {"Finished loading the checkpoint in", true},
-}};
-/// Timers of Megatron-LM about them (training.py).
+/// Timers of Megatron-LM about checkpoints (training.py).
 constexpr std::string_view kSaveTimer = "save-checkpoint";
 constexpr std::string_view kLoadTimer = "load-checkpoint";
-
-const CheckpointLine* checkpoint_line_of(const std::string& line) {
-  const auto found =
-      std::find_if(kCheckpointLines.begin(), kCheckpointLines.end(),
-                   [&](const auto& known) { return line.find(known.words) != std::string::npos; });
-  return found == kCheckpointLines.end() ? nullptr : &*found;
-}
-
-/// One of the last digit of a number as it is printed: 0.01 of "8.12", 1 of "7000".
-double last_digit(const std::string& word) {
-  const std::size_t point = word.find('.');
-  const std::size_t end = std::min(word.find_first_of("eE"), word.size());
-  const double decimals =
-      point == std::string::npos || point > end ? 0 : static_cast<double>(end - point - 1);
-  const auto exponent = end == word.size() ? 0 : number_of(word.substr(end + 1)).value_or(0);
-  return std::pow(10.0, exponent - decimals);
-}
 
 double median_of(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
@@ -173,13 +45,17 @@ class TrainingLogReader {
       read_line(without_colours(text_.substr(at, end - at)));
       at = end + 1;
     }
-    if (log_.steps.empty() && saves_.empty() && log_.loads.empty() && faults_.empty()) {
-      faults_.add(mark_of_file(file_name_),
-                  "no line of a step; known are those of Megatron-LM ('iteration 10/ 100 | ... | "
-                  "elapsed time per iteration (ms): 812.0'), NeMo ('train_step_timing in s'), "
-                  "torchtitan ('step: 10 ... tps: 7,000'), DeepSpeed ('CurrSamplesPerSec=') and "
-                  "MaxText ('completed step: 10, seconds: 0.81'), and those about checkpoints of "
-                  "the first three");
+    timers_.end();
+    if (log_.steps.empty() && saves_.empty() && log_.loads.empty() && parts_.empty() &&
+        of_slowest_ == 0 && faults_.empty()) {
+      faults_.add(
+          mark_of_file(file_name_),
+          "no line of a step; known are those of Megatron-LM ('iteration 10/ 100 | ... | "
+          "elapsed time per iteration (ms): 812.0'), NeMo ('train_step_timing in s'), "
+          "torchtitan ('step: 10 ... tps: 7,000'), DeepSpeed ('CurrSamplesPerSec=', 'iter time "
+          "(s):') and "
+          "MaxText ('completed step: 10, seconds: 0.81'), and those about checkpoints of "
+          "the first three");
     }
     faults_.throw_if_any();
     finish();
@@ -188,21 +64,17 @@ class TrainingLogReader {
 
  private:
   void read_line(const std::string& line) {
-    if (in_timers_ && read_timer(line)) {
+    if (timers_.read(line)) {
       return;
     }
-    in_timers_ = false;
-    if (line.find("time across ranks (ms)") != std::string::npos) {
-      in_timers_ = true;
-    } else if (line.find("time (ms) |") != std::string::npos) {
-      read_bars(line);
-    }
+    read_timer_bars(line, [this](const RankTimer& timer) { add_part(timer); });
     read_memory(line);
-    read_settings(line);
+    read_job_line(line, line_, log_.job);
     if (const CheckpointLine* known = checkpoint_line_of(line)) {
       read_checkpoint(line, *known);
     }
     if (const StepLine* known = step_line_of(line)) {
+      timers_.end();
       read_step(line, *known);
     }
   }
@@ -231,6 +103,7 @@ class TrainingLogReader {
       step.tokens_per_gpu = step.tokens_per_s_per_gpu * step.seconds;
     }
     step.samples = samples_of(line, step);
+    timers_add_up_ = timers_add_up_ || known.timers_add_up;
     if (seen_.insert(step.step).second) {
       log_.program = known.program;
       log_.steps.push_back(step);
@@ -244,37 +117,6 @@ class TrainingLogReader {
     const double printed = whole_after(line, kBatchWords);
     const double rate = number_of(word_after(line, "samples/sec:")).value_or(0);
     return printed > 0 ? printed : std::max(0.0, rate * step.seconds);
-  }
-
-  /// The number behind one of the words where all its digits are printed; 0: there is none.
-  static double whole_after(const std::string& line, std::span<const std::string_view> words) {
-    for (const std::string_view word : words) {
-      const std::string text = word_after(line, word);
-      const double value = number_of(text).value_or(0);
-      if (value > 0 && value == std::floor(value) && text.find('e') == std::string::npos) {
-        return value;
-      }
-    }
-    return 0;
-  }
-
-  void read_settings(const std::string& line) {
-    const bool list = line.find(" ...") != std::string::npos;
-    const bool sentence = line.find("local batch size ") != std::string::npos;
-    for (const JobSetting& known : kJobSettings) {
-      const std::size_t place = line.find(known.words);
-      const bool whole_word = place != std::string::npos && (place == 0 || line[place - 1] == ' ');
-      if (!whole_word || (known.dotted ? !list : !sentence)) {
-        continue;
-      }
-      std::string_view rest = std::string_view(line).substr(place + known.words.size());
-      rest.remove_prefix(std::min(rest.find_first_not_of(" ."), rest.size()));
-      const auto value = number_of(std::string(rest.substr(0, rest.find_first_of(" ,"))));
-      if (value && *value > 0 && log_.job.*known.value == 0) {
-        log_.job.*known.value = *value;
-        log_.job.lines[known.line] = line_;
-      }
-    }
   }
 
   /// "Global Checkpoint Save : Rank: 0 : Iteration: 100 : ... : Save duration: 3.200s",
@@ -298,57 +140,22 @@ class TrainingLogReader {
     longest = std::max(longest, seconds);
   }
 
-  /// "    forward-compute ................: (1234.56, 1240.11)", or one figure.
-  bool read_timer(const std::string& line) {
-    const std::size_t colon = line.rfind(':');
-    if (colon == std::string::npos || line.find("..") == std::string::npos) {
-      return false;
-    }
-    std::string name(without_blanks(std::string_view(line).substr(0, line.find(".."))));
-    const std::size_t open = line.find('(', colon);
-    const std::string values = line.substr(open == std::string::npos ? colon + 1 : open + 1);
-    const auto least = number_of(std::string(without_blanks(values)));
-    const std::size_t comma = values.find(',');
-    const auto most = comma == std::string::npos
-                          ? least
-                          : number_of(std::string(without_blanks(values.substr(comma + 1))));
-    if (!least || !most || *least < 0 || *most < *least) {
-      complain(fmt::format("the timer '{}' has no times", name));
-      return true;
-    }
-    add_part(std::move(name), *least * 1e-3, *most * 1e-3);
-    return true;
-  }
-
-  /// "time (ms) | forward: 659.86 | backward: 2164.69 | batch generator: 0.83"
-  void read_bars(const std::string& line) {
-    std::size_t bar = line.find('|');
-    while (bar != std::string::npos) {
-      const std::size_t next = std::min(line.find('|', bar + 1), line.size());
-      const std::string cell = line.substr(bar + 1, next - bar - 1);
-      const std::size_t colon = cell.find(':');
-      const auto value = colon == std::string::npos
-                             ? std::nullopt
-                             : number_of(std::string(without_blanks(cell.substr(colon + 1))));
-      if (value && *value >= 0) {
-        add_part(std::string(without_blanks(cell.substr(0, colon))), *value * 1e-3, *value * 1e-3);
-      }
-      bar = next == line.size() ? std::string::npos : next;
-    }
-  }
-
-  void add_part(std::string name, double least, double most) {
-    if (name.starts_with(kSaveTimer) && most > 0) {
-      add_save(std::nullopt, most);
+  void add_part(const RankTimer& timer) {
+    if (timer.name.starts_with(kSaveTimer) && timer.most > 0) {
+      add_save(std::nullopt, timer.most);
       return;
     }
-    if (name == kLoadTimer && most > 0) {
-      log_.loads.push_back(most);
+    if (timer.name == kLoadTimer && timer.most > 0) {
+      log_.loads.push_back(timer.most);
       return;
     }
-    auto& reports = parts_[std::move(name)];
-    reports.first.push_back(least);
-    reports.second.push_back(most);
+    if (!timer.least) {
+      ++of_slowest_;
+      return;
+    }
+    auto& reports = parts_[timer.name];
+    reports.first.push_back(*timer.least);
+    reports.second.push_back(timer.most);
   }
 
   void read_memory(const std::string& line) {
@@ -383,6 +190,36 @@ class TrainingLogReader {
     for (auto& [name, reports] : parts_) {
       log_.parts.push_back({name, median_of(reports.first), median_of(reports.second)});
     }
+    spread_sums();
+    if (of_slowest_ > 0) {
+      log_.remarks.push_back(fmt::format(
+          "{} timers have the slowest rank alone (--timing-log-option max), which tells neither "
+          "the fastest nor the mean; they are left out: log with minmax",
+          of_slowest_));
+    }
+  }
+
+  /// Timers that are sums from line to line, as those of one step.
+  void spread_sums() {
+    if (!timers_add_up_ || log_.parts.empty()) {
+      return;
+    }
+    if (log_.steps.size() < 2) {
+      log_.parts.clear();
+      log_.remarks.emplace_back(
+          "the timers are sums over the steps of a line, and one line does not tell how many those "
+          "are; they are left out: give two lines or more");
+      return;
+    }
+    std::vector<double> steps;
+    for (std::size_t i = 1; i < log_.steps.size(); ++i) {
+      steps.push_back(static_cast<double>(log_.steps[i].steps));
+    }
+    const double of_line = median_of(std::move(steps));
+    for (LoggedPart& part : log_.parts) {
+      part.least /= of_line;
+      part.most /= of_line;
+    }
   }
 
   /// Where a line is the mean of several steps, those consumed tell the mean of their batches.
@@ -405,7 +242,10 @@ class TrainingLogReader {
   const std::string& file_name_;
   int line_ = 0;
   std::size_t offset_ = 0;
-  bool in_timers_ = false;
+  TimerBlock timers_{[this](const RankTimer& timer) { add_part(timer); },
+                     [this](std::string message) { complain(std::move(message)); }};
+  bool timers_add_up_ = false;  ///< they are sums from one line of a step to the next
+  int of_slowest_ = 0;          ///< timers that only tell the slowest rank
   std::set<std::int64_t> seen_;
   std::map<std::int64_t, double> consumed_;  ///< sequences up to a step; 0: not printed
   std::map<std::int64_t, double> saves_;
@@ -425,7 +265,8 @@ bool is_training_log(std::string_view text) {
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t end = std::min(text.find('\n', at), text.size());
     const std::string line(text.substr(at, end - at));
-    if (step_line_of(line) != nullptr || checkpoint_line_of(line) != nullptr) {
+    if (step_line_of(line) != nullptr || checkpoint_line_of(line) != nullptr ||
+        is_timer_line(line)) {
       return true;
     }
     at = end + 1;

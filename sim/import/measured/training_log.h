@@ -2,6 +2,7 @@
 // Megatron-DeepSpeed and GPT-NeoX), NeMo, torchtitan, DeepSpeed, MaxText.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <string>
@@ -34,16 +35,31 @@ struct LoggedStep {
   double tokens_per_gpu = 0;  ///< of a step; 0: not said
 };
 
+/// One of the settings that decide how long a step takes, as Megatron-LM lists them before the
+/// first: "tensor_model_parallel_size", "4".
+struct LoggedSetting {
+  std::string name, value;
+  int line = 0;
+};
+
 /// What a program says of its job once, before the first step; 0: not said.
 struct LoggedJob {
   double global_batch = 0;     ///< sequences in a step; where it is ramped up, the last
   double sequence_length = 0;  ///< tokens
   double gpus = 0;
   std::array<int, 3> lines{};  ///< of the file, of the three
+  std::vector<LoggedSetting> settings;
+
+  /// None: the log does not say.
+  [[nodiscard]] const LoggedSetting* setting(std::string_view name) const {
+    const auto found = std::find_if(settings.begin(), settings.end(),
+                                    [&](const auto& one) { return one.name == name; });
+    return found == settings.end() ? nullptr : &*found;
+  }
 };
 
 /// One timer of the program, mean of a step [s]: the shortest and the longest of all ranks, equal
-/// where one figure is printed. Median over the log's reports.
+/// where one rank's is printed. Median over the log's reports.
 struct LoggedPart {
   std::string name;  ///< "forward-compute", as the program has it
   double least = 0, most = 0;
@@ -63,6 +79,7 @@ struct TrainingLog {
                                   ///< "Save duration" of NeMo, "Finished saving" of torchtitan
   std::vector<double> loads;      ///< of a checkpoint [s]
   LoggedJob job;
+  std::vector<std::string> remarks;  ///< what was left out
   double memory_bytes = 0;    ///< largest that was allocated at a time on a GPU; 0: not printed
   double reserved_bytes = 0;  ///< largest that the allocator held, as torchtitan prints it
   double resolution = 0;      ///< one of the last digit of a step's figure / the figure, median
@@ -71,10 +88,10 @@ struct TrainingLog {
 /// Prefixes of launchers and colours are passed over, lines of other programs too.
 /// @param file_name  for messages
 /// @throws core::Error naming every line whose figure is no number above zero; or that there is no
-/// line of a step nor of a checkpoint, and which lines are known
+/// line of a step, of a checkpoint nor of a timer, and which lines are known
 TrainingLog read_training_log(std::string_view text, const std::string& file_name);
 
-/// Whether some line of the text is one of a step, or of the time of a checkpoint.
+/// Whether some line of the text is one of a step, of the time of a checkpoint or of timers.
 bool is_training_log(std::string_view text);
 
 }  // namespace headway::import

@@ -55,6 +55,9 @@ Table suspect_table(const study::DiagnoseReport& report) {
 Document diagnose_document(const study::DiagnoseReport& report) {
   Document document;
   document.title = report.scenario.name + ", diagnosed";
+  for (const auto& line : report.wrong_data) {
+    document.opening.push_back("WRONG DATA: " + line + ".");
+  }
   document.tables = {compared_table(report), suspect_table(report)};
   if (!report.place.empty()) {
     document.closing.push_back("The lowest clock of the GPUs watched is that of " + report.place +

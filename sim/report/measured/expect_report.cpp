@@ -102,7 +102,10 @@ Table verdict_table(const study::ExpectReport& report) {
          in_threshold_unit(threshold, verdict.measured),
          fmt::format("{} {}", study::more_is_better(threshold.measure) ? ">=" : "<=",
                      in_threshold_unit(threshold, threshold.limit())),
-         threshold_unit(threshold.measure).name, verdict.passed() ? "pass" : "FAIL",
+         threshold_unit(threshold.measure).name,
+         verdict.passed()             ? "pass"
+         : verdict.wrong_data.empty() ? "FAIL"
+                                      : "WRONG DATA",
          verdict.source});
   }
   return table;

@@ -10,6 +10,7 @@
 #include "sim/gpu/kernel_time.h"
 #include "sim/network/collective/closed_form.h"
 #include "sim/network/collective/collective_alone.h"
+#include "sim/training/sites/slow_ways.h"
 #include "sim/training/step/lower.h"
 #include "sim/training/step/step.h"
 
@@ -92,6 +93,9 @@ Scenario Laboratory::changed(const Hypothesis& hypothesis) const {
     case Cause::hashed_collisions:
       s.cluster.fabric.routing = network::Routing::ecmp;
       s.run.seed += hypothesis.variant;
+      break;
+    case Cause::slow_way:
+      s = training::with_slow_ways(std::move(s), hypothesis.severity);
       break;
     case Cause::power_cap:
       s.cluster.node.gpu.power = hypothesis.severity * s.cluster.node.gpu.power;
@@ -198,9 +202,9 @@ double Laboratory::bus_bandwidth(const Imagined& imagined,
 
 namespace {
 
-/// What a slow card or storage keeps of its rate: half a width of lanes is as likely as a cable
-/// that falls back. What lies between is weighed too, as between those that are simulated
-/// (diagnose.cpp); these are near enough to one another for that. Source: judged
+/// What a slow card, way between sites or storage keeps of its rate: half a width of lanes is as
+/// likely as a cable that falls back. What lies between is weighed too, as between those that are
+/// simulated (diagnose.cpp); these are near enough to one another for that. Source: judged
 constexpr std::array kKeptOfALink = {0.9,  0.75, 0.6,  0.5,  0.42, 0.36, 0.3,
                                      0.25, 0.21, 0.18, 0.14, 0.1,  0.05};
 
@@ -238,6 +242,13 @@ class HypothesisList {
           nic.node = node;
           list_.push_back(std::move(nic));
         }
+      }
+    }
+    if (scenario_.cluster.sites) {
+      for (const double keeps : kKeptOfALink) {
+        list_.push_back(
+            {Cause::slow_way,
+             fmt::format("a way between sites carries {:.3g} % of its rate", 100 * keeps), keeps});
       }
     }
     if (scenario_.cluster.fabric.routing != network::Routing::ecmp && scenario_.cluster.nodes > 1) {

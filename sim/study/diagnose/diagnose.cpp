@@ -50,6 +50,7 @@ double width_between(Cause cause, double a, double b) {
   switch (cause) {
     case Cause::slow_node:
     case Cause::half_rate_nic:
+    case Cause::slow_way:
     case Cause::power_cap:
     case Cause::slow_storage:
       return std::abs(a - b);
@@ -218,7 +219,8 @@ class Diagnosis {
     }
     trial.imagined = laboratory_.imagine(trial.hypothesis, *simulated.step);
     const Cause cause = trial.hypothesis.cause;
-    const bool network = cause == Cause::half_rate_nic || cause == Cause::hashed_collisions;
+    const bool network = cause == Cause::half_rate_nic || cause == Cause::slow_way ||
+                         cause == Cause::hashed_collisions;
     for (std::size_t i = 0; i < evidence_.observations.size(); ++i) {
       const Observation& observation = evidence_.observations[i];
       const bool same = observation.feature == Feature::bus_bandwidth && !network;
@@ -309,8 +311,8 @@ class Diagnosis {
     }
     r.shared[0] = shares_kernel_error(observation.feature) ? kernel_error_ : 0;
     if (observation.call) {
-      const auto& scale_up = laboratory_.checked().scenario().cluster.node.scale_up;
-      r.shared[1] = bus_bandwidth_error(observation.call->gpus <= scale_up.domain_gpus);
+      r.shared[1] = bus_bandwidth_error(laboratory_.checked().scenario().cluster.node,
+                                        observation.call->gpus, observation.call->per_node);
     }
     return r;
   }
@@ -384,8 +386,12 @@ DiagnoseReport diagnose(const config::LoadedScenario& loaded,
   training::refuse_unequal(checked, "a diagnosis of");
   Evidence evidence = read_evidence(checked, files);
   if (evidence.observations.empty()) {
-    throw core::Error("none of the files holds a figure that can be compared: " +
-                      fmt::format("{}", fmt::join(evidence.remarks, "; ")));
+    throw core::Error(fmt::format(
+        "{}none of the files holds a figure that can be compared: {}",
+        evidence.wrong_data.empty()
+            ? ""
+            : fmt::format("WRONG DATA ({}), and ", fmt::join(evidence.wrong_data, "; ")),
+        fmt::join(evidence.remarks, "; ")));
   }
   Driver driver({.threads = options.threads,
                  .trace = false,
@@ -410,6 +416,7 @@ DiagnoseReport diagnose(const config::LoadedScenario& loaded,
                           count_of(options, "simulating the likeliest causes"));
   report.place = diagnosis.evidence().slowest_gpu;
   report.left_out = diagnosis.left_out();
+  report.wrong_data = diagnosis.evidence().wrong_data;
   report.remarks = diagnosis.evidence().remarks;
   for (const Compared& row : report.compared) {
     if (row.feature == Feature::step_time && row.measured < row.interval[0]) {
@@ -429,8 +436,12 @@ std::string diagnose_sentence(const DiagnoseReport& report) {
   const Suspect& first = report.suspects.front();
   const auto outside = std::count_if(report.compared.begin(), report.compared.end(),
                                      [](const Compared& row) { return !row.within(); });
-  const std::string figures = fmt::format(
-      "{} of {} figures are outside the interval of a sound job", outside, report.compared.size());
+  const std::string figures =
+      fmt::format("{}{} of {} figures are outside the interval of a sound job",
+                  report.wrong_data.empty()
+                      ? ""
+                      : "WRONG DATA: mend that first, whatever the step takes. Of speed: ",
+                  outside, report.compared.size());
   if (first.best.cause == Cause::none) {
     const double next = report.suspects.size() > 1 ? report.suspects[1].probability : 0;
     return fmt::format(

@@ -105,8 +105,9 @@ struct DiagnoseReport {
   std::vector<Compared> compared;
   std::vector<Suspect> suspects;  ///< the likeliest first
   std::optional<NextStep> next;
-  std::string place;                  ///< the slowest GPU that a monitor saw; empty: none
-  std::vector<std::string> left_out;  ///< causes that could not be simulated, with the reason
+  std::string place;                    ///< the slowest GPU that a monitor saw; empty: none
+  std::vector<std::string> left_out;    ///< causes that could not be simulated, with the reason
+  std::vector<std::string> wrong_data;  ///< that collectives moved
   std::vector<std::string> remarks;
 
   template <class V>
@@ -129,6 +130,8 @@ void DiagnoseReport::fields(V& v) const {
          "the GPU of the lowest clock, of those that were watched");
   v.part("limit", diagnose_sentence(*this), "one sentence: what it comes to");
   v.part("left_out", left_out, "causes that could not be simulated, and why");
+  v.part("wrong_data", wrong_data,
+         "logs of nccl-tests that found wrong values in what was moved: a fault whatever it costs");
   v.part("remarks", remarks, "what of the files was left out");
 }
 

@@ -17,6 +17,7 @@
 #include "sim/import/measured/torch_profiler.h"
 #include "sim/import/measured/training_log.h"
 #include "sim/network/collective/closed_form.h"
+#include "sim/study/collective.h"
 #include "sim/study/diagnose/same_job.h"
 #include "sim/study/diagnose/step_series.h"
 #include "sim/study/expect/expect.h"
@@ -27,22 +28,49 @@ namespace headway::study {
 
 namespace {
 
-/// Which timers of which programs are one part of the step; those that a log has are added up.
+/// Which timers of which programs are one part of the step: of the sets the first that a log has a
+/// timer of, those that it has of the set added up. Source: Megatron-LM training.py; GPT-NeoX
+/// training.py; DeepSpeed utils/timer.py and runtime/pipe/engine.py, where `bwd` is `bwd_inner` and
+/// `bwd_allreduce` together and what ends in `_microstep` is the last micro-batch alone; before
+/// 2023 they were `forward`, `backward_inner`, `backward_allreduce`.
 struct TimerNames {
   Feature feature;
-  std::vector<std::string_view> names;
+  std::vector<std::vector<std::string_view>> sets;
 };
 const std::vector<TimerNames>& timer_names() {
   static const std::vector<TimerNames> list{
-      {Feature::forward, {"forward-compute", "forward"}},
-      {Feature::backward, {"backward-compute", "backward"}},
-      {Feature::data, {"all-grads-sync", "params-all-gather", "backward-allreduce"}},
-      {Feature::optimizer, {"optimizer"}},
-      {Feature::input, {"batch-generator", "batch generator"}},
+      {Feature::forward, {{"forward-compute"}, {"fwd"}, {"forward"}}},
+      {Feature::backward, {{"backward-compute"}, {"bwd_inner"}, {"backward_inner"}, {"backward"}}},
+      {Feature::data,
+       {{"all-grads-sync", "params-all-gather"},
+        {"bwd_allreduce"},
+        {"backward_allreduce"},
+        {"backward-allreduce"}}},
+      {Feature::optimizer, {{"optimizer"}, {"step"}}},
+      {Feature::input, {{"batch-generator"}, {"batch generator"}, {"batch_input"}}},
       {Feature::stage_waits,
-       {"forward-recv", "forward-send", "backward-recv", "backward-send",
-        "forward-send-backward-recv", "backward-send-forward-recv"}}};
+       {{"forward-recv", "forward-send", "backward-recv", "backward-send",
+         "forward-send-backward-recv", "backward-send-forward-recv"},
+        {"pipe_recv_input", "pipe_send_output", "pipe_recv_grad", "pipe_send_grad"}}}};
   return list;
+}
+
+/// The timers of a part added up; none: the log has none of them.
+std::optional<import::LoggedPart> timer_of(const TimerNames& part, const import::TrainingLog& log) {
+  for (const auto& set : part.sets) {
+    std::optional<import::LoggedPart> sum;
+    for (const auto& timer : log.parts) {
+      if (std::find(set.begin(), set.end(), timer.name) != set.end()) {
+        sum = sum.value_or(import::LoggedPart{});
+        sum->least += timer.least;
+        sum->most += timer.most;
+      }
+    }
+    if (sum) {
+      return sum;
+    }
+  }
+  return std::nullopt;
 }
 
 /// Operations of a product from which it is more than a launch: 30 us of an H100.
@@ -79,7 +107,7 @@ class EvidenceReader {
       add_training(log, file.name);
     } else if (import::is_gpu_monitor(file.text)) {
       const std::string node = std::filesystem::path(file.name).stem().string();
-      const auto gpus = import::read_gpu_monitor(file.text, file.name, node);
+      const auto gpus = import::read_gpu_monitor(file.text, file.name, node, &evidence_.remarks);
       gpus_.insert(gpus_.end(), gpus.begin(), gpus.end());
       monitors_ += (monitors_.empty() ? "" : ", ") + file.name;
     } else {
@@ -120,6 +148,9 @@ class EvidenceReader {
   }
 
   void add_training(const import::TrainingLog& log, const std::string& file) {
+    for (const std::string& remark : log.remarks) {
+      evidence_.remarks.push_back(fmt::format("{}: {}", file, remark));
+    }
     if (!log.steps.empty()) {
       add_steps(log, file);
     }
@@ -225,25 +256,13 @@ class EvidenceReader {
   void add_parts(const import::TrainingLog& log, const std::string& file) {
     double ratio = 0;
     for (const TimerNames& part : timer_names()) {
-      double least = 0;
-      double most = 0;
-      bool any = false;
-      for (const auto& timer : log.parts) {
-        if (std::find(part.names.begin(), part.names.end(), timer.name) != part.names.end()) {
-          least += timer.least;
-          most += timer.most;
-          any = true;
-        }
-      }
-      if (!any) {
-        continue;
-      }
+      const auto timer = timer_of(part, log);
       const bool pass = part.feature == Feature::forward || part.feature == Feature::backward;
-      if (pass && least > 0) {
-        ratio = std::max(ratio, most > least ? most / least : 0);
-        note(part.feature, file, least, 0.01);
-      } else if (!pass) {
-        note(part.feature, file, (least + most) / 2, 0);
+      if (timer && pass && timer->least > 0) {
+        ratio = std::max(ratio, timer->most > timer->least ? timer->most / timer->least : 0);
+        note(part.feature, file, timer->least, 0.01);
+      } else if (timer && !pass) {
+        note(part.feature, file, (timer->least + timer->most) / 2, 0);
       }
     }
     if (ratio > 0) {
@@ -252,7 +271,12 @@ class EvidenceReader {
   }
 
   void add_collectives(const import::NcclTestsLog& log, const std::string& file) {
-    const auto samples = fit::from_nccl_tests(log, file, {}).set.samples;
+    const auto samples = fit::from_nccl_tests(log, file, {.options = false}).set.samples;
+    if (const std::string wrong = import::wrong_data_of(log); !wrong.empty()) {
+      evidence_.wrong_data.push_back(
+          fmt::format("{}: {}{}", file, wrong,
+                      log.hosts.empty() ? "" : fmt::format(", on {}", fmt::join(log.hosts, " "))));
+    }
     Observation observation{Feature::bus_bandwidth, file};
     const auto& first = samples.front();
     MeasuredCall call{core::from_word<core::CollectiveKind>(first.op).value(),
@@ -261,10 +285,15 @@ class EvidenceReader {
                           ? first.ranks_per_node
                           : std::min(first.ranks, checked_.scenario().cluster.node.gpus),
                       {}};
+    if (const auto why = not_of_this_machine(call)) {
+      evidence_.remarks.push_back(fmt::format("{}: {}; it is left out", file, *why));
+      return;
+    }
     // The geometric mean over the large sizes: each is as much a witness of the network as another.
     double sum = 0;
     for (const auto& sample : samples) {
-      if (is_threshold(static_cast<std::uint64_t>(sample.bytes), sample.ranks)) {
+      if (!sample.has(fit::SampleFlag::wrong) &&
+          is_threshold(static_cast<std::uint64_t>(sample.bytes), sample.ranks)) {
         sum += std::log(network::bus_bandwidth(call.kind, core::Bytes(sample.bytes), sample.ranks,
                                                core::Seconds(sample.seconds))
                             .si());
@@ -272,8 +301,9 @@ class EvidenceReader {
       }
     }
     if (call.sizes.empty()) {
-      evidence_.remarks.push_back(fmt::format(
-          "{}: no message of 64 MiB or more, and 1 MiB or more a GPU; it is left out", file));
+      evidence_.remarks.push_back(
+          fmt::format("{}: no message of 64 MiB or more, and 1 MiB or more a GPU{}; it is left out",
+                      file, import::wrong_data_of(log).empty() ? "" : ", whose data are right"));
       return;
     }
     observation.measured = std::exp(sum / static_cast<double>(call.sizes.size()));
@@ -282,6 +312,21 @@ class EvidenceReader {
     observation.call = std::move(call);
     evidence_.nodes.insert(evidence_.nodes.end(), log.hosts.begin(), log.hosts.end());
     evidence_.observations.push_back(std::move(observation));
+  }
+
+  /// Why the job's machine cannot have run a call; nothing where it can.
+  [[nodiscard]] std::optional<std::string> not_of_this_machine(const MeasuredCall& call) const {
+    const auto& s = checked_.scenario();
+    CollectiveRequest request;
+    request.kind = call.kind;
+    request.gpus = call.gpus;
+    request.per_node = call.per_node;
+    try {
+      check_call({s.name, s.cluster, {}, {}}, request);
+    } catch (const core::Error& error) {
+      return error.diagnostics().front().message;
+    }
+    return std::nullopt;
   }
 
   /// The products of a trace beside what each should take: the median of measured / predicted.

@@ -98,6 +98,7 @@ struct Evidence {
   bool saves_are_timed = false;              ///< by lines of their own: steps leave them out
   std::string slowest_gpu;                   ///< "node7 GPU 3": lowest clock of those watched
   std::vector<std::string> nodes;            ///< named by files, sorted
+  std::vector<std::string> wrong_data;       ///< that collectives moved: a fault whatever it costs
   std::vector<std::string> remarks;          ///< what was left out or taken
 };
 

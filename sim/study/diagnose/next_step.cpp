@@ -136,6 +136,10 @@ std::string command_for_pair(const Observation& pair, const Evidence& evidence, 
                      pair.nodes.empty() ? ", on every pair of neighbours in turn" : "");
 }
 
+constexpr const char* kTimersOfAllRanks =
+    "fifty steps with timers of all ranks: --timing-log-level 2 --timing-log-option minmax "
+    "(Megatron-LM)";
+
 std::string command_for(const Observation& further,
                         const Evidence& evidence,
                         const Laboratory& laboratory) {
@@ -145,15 +149,15 @@ std::string command_for(const Observation& further,
     case Feature::clock_ratio:
     case Feature::power:
       return "nvidia-smi dmon -s pc -d 5 -c 60 > NODE.txt on every node while the job runs";
+    case Feature::rank_ratio:  // DeepSpeed has timers of rank 0 alone
+      return kTimersOfAllRanks;
     case Feature::forward:
     case Feature::backward:
-    case Feature::rank_ratio:
     case Feature::stage_waits:
     case Feature::data:
     case Feature::optimizer:
-      return "fifty steps with timers of all ranks: --timing-log-level 2 --timing-log-option "
-             "minmax "
-             "(Megatron-LM), wall_clock_breakdown (DeepSpeed)";
+      return std::string(kTimersOfAllRanks) +
+             ", or \"wall_clock_breakdown\": true (DeepSpeed, rank 0)";
     case Feature::input:
       return "fifty steps on made-up data (--mock-data), or with timers of the data loader";
     case Feature::reserved_memory:

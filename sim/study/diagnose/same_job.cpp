@@ -1,6 +1,7 @@
 #include "sim/study/diagnose/same_job.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <fmt/format.h>
 
@@ -20,10 +21,57 @@ bool same_work(double logged, double expected, double rounding = 0) {
   return std::abs(logged / expected - 1) <= kSameWork + rounding;
 }
 
+/// Whether Megatron-LM's list says so of a switch or a choice; false where it does not say.
+bool is_on(const import::LoggedJob& job, std::string_view name) {
+  const auto* setting = job.setting(name);
+  return setting != nullptr && setting->value != "None" && setting->value != "False";
+}
+
+/// One of the settings of Megatron-LM that are whole numbers, and the field that has it here.
+struct SameNumber {
+  std::string_view name, field;
+  int (*of)(const training::Scenario&);
+};
+constexpr std::array<SameNumber, 7> kSameNumbers{{
+    {"hidden_size", "model.hidden", [](const auto& s) { return s.model.hidden; }},
+    {"tensor_model_parallel_size", "parallelism.tensor",
+     [](const auto& s) { return s.parallelism.tensor; }},
+    {"pipeline_model_parallel_size", "parallelism.pipeline",
+     [](const auto& s) { return s.parallelism.pipeline; }},
+    {"context_parallel_size", "parallelism.context",
+     [](const auto& s) { return s.parallelism.context; }},
+    {"expert_model_parallel_size", "parallelism.expert",
+     [](const auto& s) { return s.parallelism.expert; }},
+    {"micro_batch_size", "parallelism.micro_batch",
+     [](const auto& s) { return s.parallelism.micro_batch; }},
+    {"num_layers", "model.layers", [](const auto& s) { return s.model.layers; }},
+}};
+/// Only experts have it: of other models the program lists its tensor-parallel degree.
+constexpr SameNumber kExpertTensor{
+    "expert_tensor_parallel_size", "parallelism.expert_tensor",
+    [](const training::Scenario& s) { return s.parallelism.expert_tensor; }};
+
+constexpr std::string_view kRecompute = "recompute_granularity";
+
+/// "fp4", "fp8" or "16 bits": what products are computed in.
+std::string_view product_bits(core::Precision precision) {
+  switch (precision) {
+    case core::Precision::nvfp4:
+      return "fp4";
+    case core::Precision::fp8:
+    case core::Precision::mxfp8:
+      return "fp8";
+    default:
+      return "16 bits or more";
+  }
+}
+
 class LoggedWork {
  public:
   LoggedWork(const training::CheckedScenario& checked, const std::string& file)
-      : batch_(checked.scenario().training.global_batch),
+      : scenario_(checked.scenario()),
+        data_(checked.data_parallel()),
+        batch_(checked.scenario().training.global_batch),
         length_(checked.scenario().training.sequence_length),
         gpus_(static_cast<double>(checked.gpus())),
         tokens_(checked.tokens_per_step() / gpus_),
@@ -37,7 +85,23 @@ class LoggedWork {
     compare(job.sequence_length, length_, job.lines[1], "tokens in a sequence",
             "training.sequence_length");
     compare(job.gpus, gpus_, job.lines[2], "GPUs", "");
+    compare_layout(job);
+    compare_formats(job);
+    if (const auto there = other_recompute(job); there && !faults_.empty()) {
+      differ(*job.setting(kRecompute), recompute_here(), "parallelism.recompute", *there);
+    }
     faults_.throw_if_any();
+  }
+
+  /// What is no other work but more of it, as the cause `recompute` has it: told, not refused.
+  void tell_recompute(const import::LoggedJob& job, std::vector<std::string>& remarks) const {
+    if (const auto there = other_recompute(job)) {
+      const auto& logged = *job.setting(kRecompute);
+      remarks.push_back(
+          fmt::format("{}:{}: the log says {} {}, the scenario has {}: steps differ by that alone; "
+                      "--set parallelism.recompute={} is the job of this log",
+                      file_, logged.line, kRecompute, logged.value, recompute_here(), *there));
+    }
   }
 
   /// Of the work of the scenario's step, what a line's step has; 0: the line does not say.
@@ -63,6 +127,78 @@ class LoggedWork {
   }
 
  private:
+  [[nodiscard]] std::string recompute_here() const {
+    return fmt::format("parallelism.recompute {}", core::to_word(scenario_.parallelism.recompute));
+  }
+
+  /// What the log recomputes, in our word, where that is not the scenario's.
+  [[nodiscard]] std::optional<std::string> other_recompute(const import::LoggedJob& job) const {
+    const auto* logged = job.setting(kRecompute);
+    const std::string there = logged == nullptr || logged->value == "None" ? "none" : logged->value;
+    const bool other = logged != nullptr && there != core::to_word(scenario_.parallelism.recompute);
+    return other ? std::optional(there) : std::nullopt;
+  }
+
+  void compare_layout(const import::LoggedJob& job) {
+    for (const SameNumber& known : kSameNumbers) {
+      // Layers of a pattern are counted otherwise: attention and MLP are one each.
+      const bool pattern =
+          is_on(job, "hybrid_override_pattern") || is_on(job, "hybrid_layer_pattern");
+      if (!(pattern && known.name == "num_layers")) {
+        compare_number(job, known);
+      }
+    }
+    if (is_on(job, "num_experts")) {
+      compare_number(job, kExpertTensor);
+    }
+  }
+
+  void compare_number(const import::LoggedJob& job, const SameNumber& known) {
+    const auto* logged = job.setting(known.name);
+    const std::string here = std::to_string(known.of(scenario_));
+    if (logged != nullptr && logged->value != "None" && logged->value != here) {
+      differ(*logged, fmt::format("{} {}", known.field, here), known.field, logged->value);
+    }
+  }
+
+  void compare_formats(const import::LoggedJob& job) {
+    const auto* fp8 = job.setting("fp8");
+    const std::string_view here = product_bits(scenario_.training.precision);
+    const std::string_view there = is_on(job, "fp4")   ? "fp4"
+                                   : is_on(job, "fp8") ? "fp8"
+                                                       : product_bits(core::Precision::bf16);
+    if (fp8 != nullptr && here != there) {
+      differ(is_on(job, "fp4") ? *job.setting("fp4") : *fp8,
+             fmt::format("training.precision {}", core::to_word(scenario_.training.precision)),
+             "training.precision",
+             there == "fp4"   ? "nvfp4"
+             : there == "fp8" ? "fp8"
+                              : "bf16");
+    }
+    const auto* optimizer = job.setting("use_distributed_optimizer");
+    // FSDP, and DeepSpeed under Megatron-DeepSpeed, shard in a way of their own.
+    const bool otherwise = is_on(job, "deepspeed") || is_on(job, "use_torch_fsdp2") ||
+                           is_on(job, "use_custom_fsdp") || is_on(job, "use_megatron_fsdp");
+    const auto sharding = scenario_.parallelism.sharding;
+    const bool shards = sharding != workload::Sharding::zero0;
+    if (optimizer != nullptr && data_ > 1 && !otherwise &&
+        shards != is_on(job, "use_distributed_optimizer")) {
+      differ(*optimizer, fmt::format("parallelism.sharding {}", core::to_word(sharding)),
+             "parallelism.sharding", shards ? "zero0" : "zero1");
+    }
+  }
+
+  void differ(const import::LoggedSetting& logged,
+              const std::string& here,
+              std::string_view field,
+              std::string_view value) {
+    faults_.add(core::SourceMark{file_, logged.line, 1, 1, ""},
+                fmt::format("the log says {} {}, the scenario has {}: its times are of other work; "
+                            "give the scenario of this log's job (--set {}={}), or a log of the "
+                            "scenario's",
+                            logged.name, logged.value, here, field, value));
+  }
+
   void compare(
       double logged, double expected, int line, const std::string& what, const std::string& key) {
     if (!(logged > 0) || same_work(logged, expected)) {
@@ -75,6 +211,8 @@ class LoggedWork {
                             key.empty() ? "" : fmt::format(" (--set {}={:.0f})", key, logged)));
   }
 
+  const training::Scenario& scenario_;
+  std::int64_t data_;
   double batch_, length_, gpus_;
   double tokens_;  ///< of a step and GPU
   const std::string& file_;
@@ -92,6 +230,7 @@ void keep_steps_of_job(const training::CheckedScenario& checked,
   const auto other = [&](const auto& step) { return work.differs(step, log.resolution); };
   const auto all = std::count_if(log.steps.begin(), log.steps.end(), says);
   work.compare_settings(log.job, all > 0);
+  work.tell_recompute(log.job, remarks);
   const auto others = std::count_if(log.steps.begin(), log.steps.end(), other);
   if (others == 0) {
     return;

@@ -13,9 +13,9 @@ namespace headway::study {
 /// a batch that is ramped up: their times are of other work. Batches differ that are more than 1 %
 /// apart, tokens (products of rounded figures) by more than that and the rounding of the times.
 /// What the log does not say is not compared.
-/// @param remarks  told how many lines were left out
+/// @param remarks  told how many lines were left out, and that the log recomputes otherwise
 /// @throws core::Error naming the line, if no step has the scenario's batch, or if the log says
-/// another sequence length or number of GPUs
+/// another sequence length, number of GPUs, layout, size of the model, precision or sharding
 void keep_steps_of_job(const training::CheckedScenario& checked,
                        const std::string& file,
                        import::TrainingLog& log,

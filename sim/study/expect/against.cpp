@@ -52,6 +52,8 @@ class Against {
   void add_steps(const MeasuredFile& file) {
     const auto checked = training::check(loaded_.scenario, loaded_.marks);
     const auto evidence = read_evidence(checked, {{file.name, file.text}});
+    report_.assumptions.insert(report_.assumptions.end(), evidence.remarks.begin(),
+                               evidence.remarks.end());
     for (const Observation& observation : evidence.observations) {
       if (observation.feature == Feature::step_time) {
         hold(file, Measure::step_time, observation.measured);
@@ -72,7 +74,8 @@ class Against {
   }
 
   void add_log(const import::NcclTestsLog& log, const std::string& file) {
-    const auto samples = fit::from_nccl_tests(log, file, {}).set.samples;
+    const auto samples = fit::from_nccl_tests(log, file, {.options = false}).set.samples;
+    const std::string wrong = import::wrong_data_of(log);
     std::map<double, std::vector<double>> seconds;  // by size
     for (const auto& sample : samples) {
       if (is_threshold(static_cast<std::uint64_t>(sample.bytes), sample.ranks)) {
@@ -81,9 +84,10 @@ class Against {
     }
     if (seconds.empty()) {
       throw core::Error(fmt::format(
-          "{}: no message of 64 MiB or more, and 1 MiB or more a GPU; predictions of smaller ones "
+          "{}: {}no message of 64 MiB or more, and 1 MiB or more a GPU; predictions of smaller "
+          "ones "
           "miss by too much to accept or refuse a machine by them: run nccl-tests with -e 16G",
-          file));
+          file, wrong.empty() ? "" : "WRONG DATA (" + wrong + "), and "));
     }
     const auto& first = samples.front();
     const auto kind = core::from_word<core::CollectiveKind>(first.op);
@@ -97,7 +101,7 @@ class Against {
           {*kind, first.ranks, first.ranks_per_node, static_cast<std::uint64_t>(bytes)}, file);
       const double bus =
           network::bus_bandwidth(*kind, core::Bytes(bytes), first.ranks, core::Seconds(mean)).si();
-      report_.verdicts.push_back({file, log.hosts, std::move(threshold), bus});
+      report_.verdicts.push_back({file, log.hosts, std::move(threshold), bus, wrong});
     }
   }
 
@@ -302,6 +306,12 @@ std::string with_unit(Measure measure, double value) {
 
 std::string reason_of(const Verdict& verdict) {
   const auto& threshold = verdict.threshold;
+  if (!verdict.wrong_data.empty()) {
+    return fmt::format(
+        "{}: WRONG DATA: {} of {} over {} GPUs{}", verdict.source, verdict.wrong_data,
+        core::to_word(*threshold.collective), threshold.gpus,
+        verdict.nodes.empty() ? "" : fmt::format(" of {}", fmt::join(verdict.nodes, " ")));
+  }
   return fmt::format(
       "{}: {}{} of {} GPU{}{} is {}, {} {} is expected", verdict.source,
       threshold.collective ? std::string(core::to_word(*threshold.collective)) + " " : "",
@@ -324,7 +334,12 @@ void hold_against(const config::LoadedScenario& loaded,
   report.nodes = judge_nodes(report.verdicts);
   for (const Verdict& verdict : report.verdicts) {
     if (!verdict.passed()) {
-      report.reasons.push_back(reason_of(verdict));
+      // That data are wrong is said once of a file.
+      const std::string reason = reason_of(verdict);
+      const auto& said = report.reasons;
+      if (std::find(said.begin(), said.end(), reason) == said.end()) {
+        report.reasons.push_back(reason);
+      }
       report.status = report.status == Status::ok ? Status::assert_failed : report.status;
     }
   }

@@ -8,7 +8,6 @@
 #include "sim/core/text.h"
 #include "sim/drill/setup.h"
 #include "sim/gpu/kernel_time.h"
-#include "sim/network/collective/cross_site.h"
 #include "sim/study/collective.h"
 #include "sim/study/driver.h"
 #include "sim/study/nccl_tests_names.h"
@@ -57,8 +56,9 @@ std::vector<Threshold> bandwidths(const Machine& machine, CollectiveRequest requ
     threshold.gpus = request.gpus;
     threshold.nodes = report.nodes;
     threshold.size = core::Bytes(static_cast<double>(row.bytes));
-    const bool inside = request.gpus <= machine.cluster.node.scale_up.domain_gpus;
-    set_expected(row.bus_bandwidth.si(), bus_bandwidth_error(inside), threshold);
+    set_expected(row.bus_bandwidth.si(),
+                 bus_bandwidth_error(machine.cluster.node, request.gpus, request.per_node),
+                 threshold);
     out.push_back(std::move(threshold));
   }
   return out;
@@ -103,13 +103,6 @@ std::vector<Group> groups_of(const training::Scenario& scenario,
     groups.push_back({Scope::job, all});
   }
   return groups;
-}
-
-/// Whether a collective of the first `nodes` nodes has a time: over sites some have none.
-bool has_time(const training::ClusterSpec& cluster, core::CollectiveKind kind, std::int64_t nodes) {
-  return !cluster.sites || nodes <= cluster.nodes / cluster.sites->count ||
-         cluster.sites->collective == network::CrossSite::flat ||
-         network::exchanged_between_sites(kind);
 }
 
 void add_collectives(const Machine& machine,
@@ -259,8 +252,13 @@ std::string_view unit_of(Measure measure) {
   return "";
 }
 
-double bus_bandwidth_error(bool inside_domain) {
-  return inside_domain ? kNodeError : kNetworkError;
+double bus_bandwidth_error(const training::NodeSpec& node, int gpus, int per_node) {
+  const int in_node = std::min(gpus, per_node > 0 ? per_node : node.gpus);
+  const int nodes = (gpus + in_node - 1) / in_node;
+  // GPUs are counted node by node; of those that take part the last on the first node, and the
+  // first on the last node, tell whether one domain has all.
+  const int furthest = std::max(in_node - 1, (nodes - 1) * node.gpus);
+  return furthest < node.scale_up.domain_gpus ? kNodeError : kNetworkError;
 }
 
 bool is_threshold(std::uint64_t bytes, std::int64_t gpus) {
@@ -336,14 +334,17 @@ std::string expect_sentence(const ExpectReport& report) {
     return fmt::format("{} thresholds, none compared with a measurement.",
                        report.thresholds.size());
   }
+  const bool wrong = std::any_of(report.verdicts.begin(), report.verdicts.end(),
+                                 [](const Verdict& v) { return !v.wrong_data.empty(); });
   std::string bad;
   for (const NodeVerdict& node : report.nodes) {
     if (node.state == NodeState::failed) {
       bad += (bad.empty() ? "" : ", ") + node.node;
     }
   }
-  return fmt::format("{} of {} measured figures are beyond their limits{}.", failed,
-                     report.verdicts.size(), bad.empty() ? "" : "; nodes that failed: " + bad);
+  return fmt::format("{} of {} measured figures are beyond their limits{}{}.", failed,
+                     report.verdicts.size(), wrong ? " or of wrong data" : "",
+                     bad.empty() ? "" : "; nodes that failed: " + bad);
 }
 
 std::vector<core::ModelConstant> expect_constants() {

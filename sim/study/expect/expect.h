@@ -98,14 +98,18 @@ struct Verdict {
   std::vector<std::string> nodes;  ///< that took part, where the file names them
   Threshold threshold;
   double measured = 0;
+  std::string wrong_data = {};  ///< what the test found wrong of what it moved; empty: nothing
 
-  [[nodiscard]] bool passed() const { return threshold.accepts(measured); }
+  /// Fast and wrong is no pass.
+  [[nodiscard]] bool passed() const { return wrong_data.empty() && threshold.accepts(measured); }
 
   template <class V>
   void fields(V& v) const {
     v.part("source", source, "file it was read from");
     v.part("nodes", nodes, "that took part, where the file names them");
-    v.part("passed", passed(), "the limit is kept");
+    v.part("passed", passed(), "the limit is kept, by data that are right");
+    v.part("wrong_data", wrong_data.empty() ? std::nullopt : std::optional(wrong_data),
+           "of nccl-tests: what it found wrong of the data it moved, of any size; null: nothing");
     v.figure("measured", measured, "", "the figure, in the unit of the threshold",
              core::non_negative);
     v.part("threshold", threshold, "that it was held to");
@@ -178,9 +182,10 @@ struct ExpectOptions {
   std::function<void(std::size_t done, std::size_t total)> count{};
 };
 
-/// Standard deviation of log(predicted / measured) of a bus bandwidth, inside an NVLink domain or
-/// between domains.
-double bus_bandwidth_error(bool inside_domain);
+/// Standard deviation of log(predicted / measured) of a bus bandwidth: one figure where all ranks
+/// share an NVLink domain, a larger one where they do not, however few they are.
+/// @param per_node  of the GPUs, in each node; 0: all it has
+double bus_bandwidth_error(const training::NodeSpec& node, int gpus, int per_node);
 
 /// Whether a message is a threshold: one of 64 MiB and more (of smaller ones half the predictions
 /// miss by more than a factor of 1.4) of which each GPU has 1 MiB and more.
