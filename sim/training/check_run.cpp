@@ -261,15 +261,6 @@ void check_spares(const Scenario& s, Complaints& complaints) {
                    "a rack of one node has no other node to stand in for; set 'rack_nodes', the "
                    "nodes of the job in a rack (16 of 18 trays of an NVL72)");
   }
-  const int domain_nodes = s.cluster.node.scale_up.domain_gpus / std::max(1, s.cluster.node.gpus);
-  if (r.rack_spares > 0 && domain_nodes > 1 && r.rack_nodes + r.rack_spares > domain_nodes) {
-    complaints.add(
-        "run.recovery.rack_spares",
-        "{} nodes of the job and {} spares are more than the {} nodes of an NVLink domain "
-        "(cluster.node.scale_up.domain_gpus {}); write at most {}",
-        r.rack_nodes, r.rack_spares, domain_nodes, s.cluster.node.scale_up.domain_gpus,
-        std::max(0, domain_nodes - r.rack_nodes));
-  }
   if (r.retired_back && r.retire_after == 0 && !r.retire_score) {
     complaints.add("run.recovery.retired_back",
                    "no node is retired without 'retire_after', so none comes back");

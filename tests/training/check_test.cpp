@@ -204,18 +204,5 @@ TEST(Check, RefusesAPrecisionTheGpuDoesNotHave) {
   EXPECT_THAT(complaint(s), HasSubstr("H100 has no nvfp4; use"));
 }
 
-// An NVL72 of 18 trays: 16 of the job leave room for two.
-TEST(Check, SparesOfARackStandInIt) {
-  Scenario s = eight_nodes();
-  s.cluster.node.gpus = 4;
-  s.cluster.nodes = 16;
-  s.cluster.node.scale_up.domain_gpus = 72;
-  s.run.recovery.rack_nodes = 16;
-  s.run.recovery.rack_spares = 3;
-  EXPECT_THAT(complaint(s),
-              HasSubstr("16 nodes of the job and 3 spares are more than the 18 nodes of an NVLink "
-                        "domain (cluster.node.scale_up.domain_gpus 72); write at most 2"));
-}
-
 }  // namespace
 }  // namespace headway::training
