@@ -288,8 +288,12 @@ class Plots:
         return self("published")
 
     def plans(self) -> Chart:
-        """Step time of each plan."""
+        """Where the step of each plan goes: `step`."""
         return self("plans")
+
+    def plan_memory(self) -> Chart:
+        """What fills the memory of each plan's fullest GPU: `memory`."""
+        return self("plan_memory")
 
     def front(self) -> Chart:
         """Days and dollars of each plan: `pareto`."""

@@ -382,8 +382,9 @@ def test_a_chart_that_is_not_there_says_why(small):
     with pytest.raises(ValueError, match="with explain=True"):
         step.plot.sensitivities()
     # By the name that was asked for, not the one that the chart has inside.
-    with pytest.raises(ValueError, match=r"no chart 'memory' over the step.* a result of `plan`"):
-        headway.plan(small, top=1).plot.memory()
+    with pytest.raises(ValueError, match=r"no chart 'timeline'.* a result of `plan`"):
+        headway.plan(small, top=1).plot.timeline()
+    assert headway.plan(small, top=1).plot.memory().title.startswith("Memory of the fullest GPU")
     with pytest.raises(ValueError, match="a chart of `drill`, this is a result of `run`"):
         step.plot.cascade()
     with pytest.raises(ValueError, match="there is no chart 'goodputs'"):
