@@ -291,7 +291,7 @@ void set_experts(const RunRow& row,
   const auto in_words = expert_tensor_in_words(row, p.tensor);
   p.expert_tensor = row.etp ? *row.etp : in_words.value_or(follow ? p.tensor : 1);
   const int ranks = row.n_gpus.value_or(1) / p.pipeline;
-  if (!row.etp && !in_words && ranks % (p.expert * p.expert_tensor) != 0) {
+  if (!row.etp && !in_words && ranks % (std::int64_t{p.expert} * p.expert_tensor) != 0) {
     p.expert_tensor = 1;  // experts cannot follow there
   }
   if (!row.ep) {

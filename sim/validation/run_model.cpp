@@ -74,21 +74,21 @@ const workload::ModelSpec* named_model(const RunRow& row, const Catalogue& catal
     return nullptr;
   }
   const std::string wanted = bare_name(row.model);
+  std::string differs;
   for (const auto& [entry, model] : catalogue.models) {
     const std::string name = bare_name(entry);
     const bool same = contains(wanted, name) || name.starts_with(wanted);
     if (!same || model.vision || untold_architecture(entry).empty()) {
       continue;
     }
-    if (const std::string other = disagreement(row, model); !other.empty()) {
-      throw core::Error(
-          fmt::format("unmodelled: '{}' has {}, and columns are not the catalogue's {} ({})",
-                      row.model, untold, entry, other));
+    const std::string other = disagreement(row, model);
+    if (other.empty()) {
+      return &model;
     }
-    return &model;
+    differs = fmt::format(", and columns are not the catalogue's {} ({})", entry, other);
   }
-  throw core::Error(
-      fmt::format("unmodelled: '{}' has {}, which no column says", row.model, untold));
+  throw core::Error(fmt::format("unmodelled: '{}' has {}{}", row.model, untold,
+                                differs.empty() ? ", which no column says" : differs));
 }
 
 /// Stated columns that a model of the catalogue has too.
@@ -187,7 +187,8 @@ HeadWidths widths_of_head(const RunRow& row,
     return {known != nullptr ? known->head_dim : m.hidden / m.heads, 0};
   }
   const auto widths = head_widths(row.head_dim);
-  if (!widths || !kWidths.contains(widths->keys)) {
+  if (!widths || !kWidths.contains(widths->keys) ||
+      (widths->values > 0 && !kWidths.contains(widths->values))) {
     throw core::Error(fmt::format("line {}: '{}' in column 'head_dim' must be a whole number {}",
                                   row.line, core::shortened(row.head_dim), kWidths.words));
   }

@@ -144,9 +144,10 @@ struct Values {
   }
 };
 
-/// Ranks that the degrees of a row make; 0: one is not stated.
+/// Ranks that the degrees of a row make, those that rows leave out where they are 1 taken so; 0:
+/// one of the others is not stated.
 double stated_ranks(const RunRow& row) {
-  return 1.0 * row.dp.value_or(0) * row.tp.value_or(0) * row.pp.value_or(0) * row.cp.value_or(0);
+  return 1.0 * row.dp.value_or(0) * row.tp.value_or(0) * row.pp.value_or(1) * row.cp.value_or(1);
 }
 
 /// An MI250 is a module of two dies, each a GPU to programs, and a node has four modules. A row

@@ -37,6 +37,12 @@ TEST(GpuMonitor, ReadsDmonAndLeavesIdleSamplesOut) {
   EXPECT_DOUBLE_EQ(gpus[1].temperature_c, 61);
 }
 
+// Nothing but quotation marks is a line without cells.
+TEST(GpuMonitor, ALineOfQuotationMarksIsComplainedOf) {
+  EXPECT_THAT(monitor_complaint("# gpu pwr gtemp sm pclk\n\"\"\n0 500 60 99 1900\n"),
+              HasSubstr("the line has 0 cells, the heading 5"));
+}
+
 TEST(GpuMonitor, ReadsQueriesAndTablesOfDcgm) {
   const auto query = read_gpu_monitor(
       "timestamp, index, power.draw [W], clocks.current.sm [MHz]\n"

@@ -293,6 +293,8 @@ TEST(Evidence, WhatDecidesTheStepIsComparedWithTheLogsOwnList) {
         Setting{"expert_tensor_parallel_size ....... 2", ""},
         Setting{"micro_batch_size .................. 2", "(--set parallelism.micro_batch=2)"},
         Setting{"num_layers ........................ 32", ""},
+        Setting{"num_layers ........................ 032", ""},
+        Setting{"num_layers ........................", ""},  // a line that was cut
         Setting{"num_layers ........................ 80", "(--set model.layers=80)"},
         Setting{"num_layers_per_virtual_pipeline_stage ... 4", ""},
         Setting{"num_layers_per_virtual_pipeline_stage ... None", ""},

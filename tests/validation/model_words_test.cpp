@@ -87,7 +87,10 @@ TEST(ModelWords, AdaptersAreTrainedWhereTheyAreNamed) {
     EXPECT_EQ(model.adapters->base, c.base) << c.text;
     EXPECT_THAT(predicted({{c.column, c.text}}).assumed, Contains("adapters")) << c.text;
   }
-  EXPECT_EQ(predicted({{"notes", "LoRA rank 16 on all linear layers"}}).status, "ok");
+  EXPECT_EQ(predicted({{"model", "Llama 3 8B LoRA rank 16 on all linear layers"}}).status, "ok");
+  EXPECT_EQ(predicted({{"notes", "LoRA rank 16 on all linear layers"}}).status,
+            "ok-assumed: notes: their words for adapters, optimizer or offload are taken for this "
+            "run");
   EXPECT_FALSE(scenario({{"notes", "full fine-tuning, no LoRA"}}).model.adapters.has_value());
 }
 
@@ -95,7 +98,6 @@ TEST(ModelWords, TrainingBesideOtherModelsIsRefusedByName) {
   for (const char* word : {"DPO", "GRPO", "PPO", "RLHF", "PEFT", "distillation"}) {
     const std::string text = std::string("Llama 3 8B ") + word;
     EXPECT_THAT(predicted({{"model", text}}).status, HasSubstr("unmodelled: training by '"));
-    EXPECT_THAT(predicted({{"notes", text}}).status, HasSubstr("unmodelled: training by '"));
   }
   EXPECT_EQ(predicted({{"model", "DeepSeek-R1-Distill-Llama-8B"}}).status, "ok");
 }
@@ -107,7 +109,7 @@ TEST(ModelWords, NotesNameTheOptimizer) {
   EXPECT_EQ(state("8-bit Adam"), OptimizerState::adam_8bit);
   EXPECT_EQ(state("Muon optimizer"), OptimizerState::muon);
   EXPECT_EQ(state("distributed optimizer"), OptimizerState::adam_fp32);
-  EXPECT_EQ(predicted({{"notes", "8-bit Adam"}}).status, "ok");
+  EXPECT_THAT(predicted({{"notes", "8-bit Adam"}}).status, HasSubstr("are taken for this run"));
   EXPECT_THAT(predicted({{"notes", "Adafactor"}}).status, HasSubstr("Adafactor is read as"));
   EXPECT_THAT(predicted({{"notes", "Adafactor"}}).assumed, Contains("optimizer"));
 }

@@ -175,7 +175,7 @@ class MonitorReader {
     }
     const auto cells = cells_of(line);
     // The line of units of dcgmi dmon: "ID  W  MHz", or "Id" alone (dcgmi of DCGM 3 and 4).
-    if (cells.front() == "ID" || cells.front() == "Id") {
+    if (!cells.empty() && (cells.front() == "ID" || cells.front() == "Id")) {
       return;
     }
     if (last_ && cells.size() < columns_.size()) {

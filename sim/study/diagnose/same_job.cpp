@@ -7,6 +7,7 @@
 
 #include "sim/core/error.h"
 #include "sim/core/text.h"
+#include "sim/import/measured/training_lines.h"
 
 namespace headway::study {
 
@@ -155,8 +156,11 @@ class LoggedWork {
 
   void compare_number(const import::LoggedJob& job, const SameNumber& known) {
     const auto* logged = job.setting(known.name);
-    const std::string here = std::to_string(known.of(scenario_));
-    if (logged != nullptr && logged->value != "None" && logged->value != here) {
+    const std::int64_t here_number = known.of(scenario_);
+    const std::string here = std::to_string(here_number);
+    // A line may be cut, and "None" is what Megatron prints of what nobody set.
+    const auto there = logged != nullptr ? import::number_of(logged->value) : std::nullopt;
+    if (there && *there != static_cast<double>(here_number)) {
       differ(*logged, fmt::format("{} {}", known.field, here), known.field, logged->value);
     }
   }

@@ -18,7 +18,9 @@ enum class AttentionSays {
   grouped,
   single,
   latent,
-  heads,
+  heads,        ///< keys and values
+  query_heads,  ///< or heads of either kind
+  width,        ///< of a head
   window,
   whole,  ///< layers without a window
   alternating,
@@ -52,8 +54,12 @@ constexpr AttentionPhrase kAttentionPhrases[] = {{"mha", AttentionSays::equal},
                                                  {"multiheadlatent", AttentionSays::latent},
                                                  {"group", AttentionSays::heads},
                                                  {"groups", AttentionSays::heads},
-                                                 {"head", AttentionSays::heads},
-                                                 {"heads", AttentionSays::heads},
+                                                 {"head", AttentionSays::query_heads},
+                                                 {"heads", AttentionSays::query_heads},
+                                                 {"queryheads", AttentionSays::query_heads},
+                                                 {"headdim", AttentionSays::width},
+                                                 {"headdimension", AttentionSays::width},
+                                                 {"dim", AttentionSays::width},
                                                  {"kv", AttentionSays::heads},
                                                  {"kvheads", AttentionSays::heads},
                                                  {"window", AttentionSays::window},
@@ -129,7 +135,7 @@ class AttentionReader {
  public:
   explicit AttentionReader(const std::string& cell) : cell_(cell) {
     static const std::vector<std::string_view> known = phrases_of(kAttentionPhrases);
-    words_ = read_words(cell, known);
+    words_ = read_words(undenied_cell(cell), known);
   }
 
   AttentionWords read() {
@@ -198,6 +204,8 @@ class AttentionReader {
         break;
       case AttentionSays::whole:
       case AttentionSays::heads:
+      case AttentionSays::query_heads:
+      case AttentionSays::width:
       case AttentionSays::every:
       case AttentionSays::of:
       case AttentionSays::ending:
@@ -217,9 +225,14 @@ class AttentionReader {
       share(value, number(i + 2));
     } else if (previous == AttentionSays::of || (i > 0 && words_[i - 1].number && ratio_)) {
       return;  // read with the number before it
+    } else if (previous == AttentionSays::width ||
+               (says(i + 1) == AttentionSays::width && previous != AttentionSays::window)) {
+      return;  // the column head_dim
     } else if (says(i + 1) == AttentionSays::heads || previous == AttentionSays::grouped) {
       out_.key_value_heads = value;
-    } else if (value >= kLeastWindow) {
+    } else if (says(i + 1) == AttentionSays::query_heads) {
+      return;  // the column n_heads
+    } else if (value >= kLeastWindow && out_.window == 0 && says(i + 1) != AttentionSays::ending) {
       out_.window = value;
     } else if (number(i + 1) > 0 && number(i + 1) < kLeastWindow) {
       ratio_ = true;

@@ -1,6 +1,7 @@
 #include "sim/validation/words/cell_words.h"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <charconv>
 
@@ -42,6 +43,32 @@ std::vector<std::string> pieces_of(const std::string& cell) {
   return pieces;
 }
 
+/// A clause without what it denies.
+std::string undenied_clause(const std::string& clause) {
+  static constexpr std::array<std::string_view, 4> kDenies = {"no", "not", "without", "never"};
+  static constexpr std::array<std::string_view, 4> kEnds = {"off", "disabled", "unused", "omitted"};
+  static constexpr std::array<std::string_view, 3> kDone = {"used", "enabled", "applied"};
+  const auto among = [](const auto& words, const std::string& word) {
+    return std::find(words.begin(), words.end(), word) != words.end();
+  };
+  const std::string text = core::lower_case(clause);
+  std::string last;
+  for (std::size_t at = 0; at < text.size();) {
+    const auto begin = std::find_if(text.begin() + static_cast<long>(at), text.end(), letter);
+    const auto end = std::find_if_not(begin, text.end(), letter);
+    const std::string word(begin, end);
+    at = static_cast<std::size_t>(end - text.begin());
+    if (among(kDenies, word)) {
+      const auto next = std::find_if(end, text.end(), letter);
+      const std::string behind(next, std::find_if_not(next, text.end(), letter));
+      const bool whole = behind.empty() || among(kDone, behind);
+      return whole ? "" : clause.substr(0, static_cast<std::size_t>(begin - text.begin()));
+    }
+    last = word.empty() ? last : word;
+  }
+  return among(kEnds, last) ? "" : clause;
+}
+
 std::optional<int> whole_number(const std::string& piece) {
   int number = 0;
   const auto [end, error] = std::from_chars(piece.data(), piece.data() + piece.size(), number);
@@ -51,15 +78,39 @@ std::optional<int> whole_number(const std::string& piece) {
 
 }  // namespace
 
+std::string undenied(const std::string& text) {
+  constexpr std::string_view kEnds = ",;()[]\n";
+  std::string out;
+  for (std::size_t at = 0; at < text.size();) {
+    std::size_t end = std::min(text.find_first_of(kEnds, at), text.size());
+    // A full stop ends a clause, one inside a number does not.
+    if (const auto stop = text.find(". ", at); stop < end) {
+      end = stop;
+    }
+    out += undenied_clause(text.substr(at, end - at)) + text.substr(end, 1);
+    at = end + 1;
+  }
+  return out;
+}
+
+std::string undenied_cell(const std::string& cell) {
+  std::string left = undenied(cell);
+  return pieces_of(left).empty() ? cell : left;
+}
+
 std::vector<CellWord> read_words(const std::string& text,
                                  std::span<const std::string_view> phrases) {
+  std::size_t longest = 0;
+  for (const std::string_view phrase : phrases) {
+    longest = std::max(longest, phrase.size());
+  }
   const std::vector<std::string> pieces = pieces_of(text);
   std::vector<CellWord> words;
   for (std::size_t at = 0; at < pieces.size();) {
     CellWord word{{}, whole_number(pieces[at]), pieces[at]};
     std::size_t taken = 1;
     std::string joined;
-    for (std::size_t end = at; end < pieces.size(); ++end) {
+    for (std::size_t end = at; end < pieces.size() && joined.size() < longest; ++end) {
       joined += pieces[end];
       const auto found = std::find(phrases.begin(), phrases.end(), joined);
       if (found != phrases.end()) {

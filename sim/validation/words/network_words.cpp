@@ -129,7 +129,7 @@ class NetworkReader {
     const std::string before = i > 0 ? word(i - 1) : "";
     const std::string next = word(i + 1);
     if (next == "x" && i + 2 < tokens_.size()) {
-      times_ *= static_cast<int>(std::min(number, 1e6));
+      multiply(number);
     } else if (tokens_[i].glued && before != "x" && !generation(before)) {
       return;  // of a name: "a100", "cx7"
     } else if (card(next) || (before == "x" && times_ == 1 && gigabits(next) <= 0)) {
@@ -140,14 +140,24 @@ class NetworkReader {
       add_rate(number, i + 1, false);
     } else if (has_word(words_, "efa") && before == "efa" && number >= kSlowestCard) {
       add_rate(number, i + 1, true);
-    } else if (times_ > 1) {
-      times_ *= before == "x" ? static_cast<int>(std::clamp(number, 1.0, 1e3)) : 1;
+    } else if (times_ > 1 && before == "x") {
+      multiply(number);
     }
+  }
+
+  /// Cards by factors, up to what no node has.
+  void multiply(double factor) {
+    constexpr double kMostCards = 1e6;
+    times_ = static_cast<int>(std::clamp(times_ * std::floor(factor), 1.0, kMostCards));
   }
 
   /// A rate, of what the words behind it say.
   /// @param after  token behind it and its unit
   void add_rate(double rate, std::size_t after, bool whole_node) {
+    constexpr double kMostGigabits = 1e6;  // a thousand times a card of today
+    if (!(rate > 0) || rate > kMostGigabits) {
+      return;  // no network's
+    }
     bool per_node = false;
     bool per_gpu = false;
     for (std::size_t i = after; i < std::min(after + 5, tokens_.size()); ++i) {

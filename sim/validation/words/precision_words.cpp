@@ -88,7 +88,7 @@ PrecisionWords precision_words(const std::string& cell) {
   static const std::vector<std::string_view> known = phrases_of(kPrecisionPhrases);
   PrecisionWords out;
   bool mixed = false, blocks = false;
-  for (const CellWord& word : read_words(cell, known)) {
+  for (const CellWord& word : read_words(undenied_cell(cell), known)) {
     if (!word.phrase) {
       add_word(out.unknown, word.text);
       continue;

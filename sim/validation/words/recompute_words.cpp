@@ -192,11 +192,6 @@ void add_phrase(const RecomputePhrase& phrase, RecomputeSaid& said, RecomputeWor
 /// Layers of which some recompute whole. Whether the words say so.
 bool some_layers(RecomputeSaid& said, RecomputeWords& out) {
   constexpr int kPercent = 100;
-  const bool nth = said.selective && out.parts.empty() && !said.layer && said.period == 0;
-  if (nth && said.count > 1) {
-    said.period = said.count;  // "selective 2" is torchtitan's selective_ac_option
-    said.count = 0;
-  }
   if (said.share && said.count < kPercent) {
     out.period = kPercent;
     out.layers = said.count;
@@ -246,7 +241,7 @@ RecomputeWords recompute_words(const std::string& cell) {
     return out;
   }
   static const std::vector<std::string_view> known = phrases_of(kRecomputePhrases);
-  const std::vector<CellWord> words = read_words(cell, known);
+  const std::vector<CellWord> words = read_words(undenied_cell(cell), known);
   RecomputeSaid said;
   if (words.size() == 1 && words[0].number && *words[0].number <= 1) {
     out.kind = *words[0].number == 1 ? Recompute::full : Recompute::none;
@@ -254,7 +249,11 @@ RecomputeWords recompute_words(const std::string& cell) {
   }
   RecomputeSays before = RecomputeSays::nothing;
   for (const CellWord& word : words) {
-    if (word.number) {
+    const bool last = &word == &words.back();
+    if (word.number && last && before == RecomputeSays::selective) {
+      said.period = *word.number;  // "selective 2" is torchtitan's selective_ac_option
+      said.full = said.period == 1;
+    } else if (word.number) {
       add_number(*word.number, before, said);
     } else if (word.phrase) {
       add_phrase(kRecomputePhrases[*word.phrase], said, out);
@@ -272,7 +271,8 @@ std::vector<RecomputePart> parts_in_detail(const std::string& detail) {
     return {RecomputePart::operators};
   }
   const auto modules = detail.find("modules");
-  const std::string words = modules == std::string::npos ? detail : detail.substr(modules + 8);
+  const std::string words =
+      modules == std::string::npos ? detail : detail.substr(std::min(modules + 8, detail.size()));
   RecomputeWords found;
   std::string word;
   for (const char c : words + " ") {

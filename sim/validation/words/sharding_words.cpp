@@ -257,7 +257,7 @@ ShardingWords sharding_words(const std::string& cell) {
   static const std::vector<std::string_view> known = phrases_of(kShardingPhrases);
   ShardingSaid said;
   bool after_degree = false;
-  for (const CellWord& word : read_words(cell, known)) {
+  for (const CellWord& word : read_words(undenied_cell(cell), known)) {
     if (word.number && after_degree) {
       out.degrees.back().second = *word.number;
     } else if (word.number) {

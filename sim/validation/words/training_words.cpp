@@ -11,7 +11,6 @@ using workload::Offload;
 using workload::OptimizerState;
 
 enum class TrainingSays {
-  none,  ///< denies the word behind it
   adapters,
   four_bit_adapters,
   rank,
@@ -37,9 +36,6 @@ struct TrainingPhrase {
 };
 
 constexpr TrainingPhrase kTrainingPhrases[] = {
-    {"no", TrainingSays::none},
-    {"not", TrainingSays::none},
-    {"without", TrainingSays::none},
     {"lora", TrainingSays::adapters},
     {"qlora", TrainingSays::four_bit_adapters},
     {"r", TrainingSays::rank},
@@ -163,7 +159,6 @@ void add_phrase(TrainingSays says, const std::string& text, TrainingWords& out) 
     case TrainingSays::adafactor:
       set_optimizer(says, out);
       break;
-    case TrainingSays::none:
     case TrainingSays::rank:
     case TrainingSays::all_products:
     case TrainingSays::power:
@@ -175,7 +170,7 @@ void add_phrase(TrainingSays says, const std::string& text, TrainingWords& out) 
 /// Numbers that belong to a phrase: "r=16", "rank 16", "LoRA-16", "power cap 500 W".
 void read_text(const std::string& text, TrainingWords& out) {
   static const std::vector<std::string_view> known = phrases_of(kTrainingPhrases);
-  const std::vector<CellWord> words = read_words(text, known);
+  const std::vector<CellWord> words = read_words(undenied(text), known);
   const auto says = [&](std::size_t at, TrainingSays what) {
     return at < words.size() && words[at].phrase &&
            kTrainingPhrases[*words[at].phrase].says == what;
@@ -185,11 +180,10 @@ void read_text(const std::string& text, TrainingWords& out) {
   int rank = 0;
   bool all_products = false;
   for (std::size_t i = 0; i < words.size(); ++i) {
-    const bool denied = i > 0 && says(i - 1, TrainingSays::none);
-    if (words[i].phrase && !denied) {
+    if (words[i].phrase) {
       add_phrase(kTrainingPhrases[*words[i].phrase].says, words[i].text, out);
     }
-    power = power || (says(i, TrainingSays::power) && !denied);
+    power = power || says(i, TrainingSays::power);
     all_products = all_products || says(i, TrainingSays::all_products);
     const int number = words[i].number.value_or(0);
     const bool of_rank =
@@ -210,12 +204,23 @@ void read_text(const std::string& text, TrainingWords& out) {
 
 TrainingWords training_words(const RunRow& row) {
   TrainingWords out;
-  for (const std::string* text : {&row.model, &row.arch, &row.notes}) {
-    read_text(*text, out);
+  read_text(row.model, out);
+  read_text(row.arch, out);
+  // A note may speak of other runs: what it changes is told, and nothing is refused for it.
+  const TrainingWords before = out;
+  read_text(row.notes, out);
+  if (before.refused.empty() && !out.refused.empty()) {
+    out.nearness = "notes: '" + out.refused + "' is taken for a word on other training";
+    out.refused.clear();
   }
   if (row.cpu_offload_layers.value_or(0) > 0 && out.offload_open) {
     out.offload = Offload::none;  // the column says of what
     out.offload_open = false;
+  }
+  const bool changed = out.optimizer != before.optimizer || out.offload != before.offload ||
+                       out.adapters.has_value() != before.adapters.has_value();
+  if (changed && out.nearness.empty()) {
+    out.nearness = "notes: their words for adapters, optimizer or offload are taken for this run";
   }
   return out;
 }
