@@ -68,5 +68,35 @@ TEST(ExpertFamilies, ListsOfLlama4SayWhatItsShortKeysDo) {
               HasSubstr("'layer_types' must be 'chunked_attention' three times"));
 }
 
+// gpt-oss cuts the inputs of its experts off and scales YaRN's sines and cosines where its
+// configuration says so.
+TEST(ExpertFamilies, GptOssSaysItsBoundsAndScaledRotary) {
+  const std::string experts = R"(, "num_local_experts": 32, "num_experts_per_tok": 4)";
+  const std::string plain = shape("gpt_oss", 2, 2880, 64, 8, 2880, 201088) + experts;
+  const auto read = [](const std::string& keys) {
+    return read_hugging_face_config("{" + keys + "}", "config.json");
+  };
+  EXPECT_FALSE(read(plain).scaled_rotary);
+  EXPECT_FALSE(read(plain).moe->limited_activation);
+  const ModelSpec model = read(
+      plain + R"(, "swiglu_limit": 7.0, "rope_scaling": {"rope_type": "yarn", "factor": 32.0})");
+  EXPECT_TRUE(model.scaled_rotary);
+  EXPECT_TRUE(model.moe->limited_activation);
+}
+
+// Every second layer of gpt-oss attends to all tokens, whether its file lists them or not.
+TEST(ExpertFamilies, GptOssHasWindowsOnEverySecondLayer) {
+  const std::string plain =
+      shape("gpt_oss", 4, 2880, 64, 8, 2880, 201088) +
+      R"(, "num_local_experts": 32, "num_experts_per_tok": 4, "sliding_window": 128)";
+  const std::string list =
+      R"(, "layer_types": ["sliding_attention", "full_attention", "sliding_attention", "full_attention"])";
+  for (const std::string& keys : {plain, plain + list}) {
+    const ModelSpec model = read_keys(keys);
+    EXPECT_EQ(model.window, 128);
+    EXPECT_EQ(model.window_period, 2);
+  }
+}
+
 }  // namespace
 }  // namespace headway::import
