@@ -48,7 +48,7 @@ bool early_torch(const RunRow& row) {
          std::atoi(notes.c_str() + found + kWords.size()) <= kLastEarly;
 }
 
-/// FSDP2, llm-foundry by its name or its makers', with attention in Triton, or PyTorch's own FSDP
+/// FSDP2, llm-foundry where the software is named, with attention in Triton, or PyTorch's own FSDP
 /// with scaled_dot_product_attention.
 std::string pytorch(const RunRow& row, const std::string& words) {
   const bool second = contains(words, "titan") || contains(words, "fsdp2") ||
@@ -57,7 +57,7 @@ std::string pytorch(const RunRow& row, const std::string& words) {
     return year_of(row) <= 2024 || early_torch(row) ? "torchtitan-2024" : "torchtitan";
   }
   const std::string named = core::lower_case(words + " " + row.source + " " + row.model);
-  return contains_any(named, std::array{"foundry", "mosaic"}) ? "llm-foundry" : "pytorch-fsdp";
+  return contains(named, "foundry") ? "llm-foundry" : "pytorch-fsdp";
 }
 
 /// Number of a release, "25.05.04" of "v25.05.04".

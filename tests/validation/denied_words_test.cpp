@@ -96,7 +96,8 @@ TEST(DeniedWords, NumbersBesideAWindowAreNotItsOwn) {
     return read(cells).model;
   };
   for (const char* attention :
-       {"gqa, sliding window 4096, head dim 128", "gqa, sliding window 4096 on all 80 layers"}) {
+       {"gqa, sliding window 4096, head dim 128", "gqa, sliding window 4096 on all 80 layers",
+        "gqa, sliding window 4096, 8192 tokens"}) {
     EXPECT_EQ(model(attention, "8").window, 4096) << attention;
     EXPECT_EQ(model(attention, "8").key_value_heads, 8) << attention;
   }

@@ -28,7 +28,7 @@ TEST(SoftwareRows, LlmFoundryIsTakenByItsName) {
   };
   EXPECT_EQ(profile("model", "GPT-2 1.3B"), "PyTorch FSDP");
   EXPECT_EQ(profile("era", "llm-foundry"), "llm-foundry (FSDP)");
-  EXPECT_EQ(profile("source", "MosaicML, benchmarks"), "llm-foundry (FSDP)");
+  EXPECT_EQ(profile("source", "llm-foundry, benchmarking README"), "llm-foundry (FSDP)");
 }
 
 TEST(SoftwareRows, TrainersOfJaxAreJax) {
