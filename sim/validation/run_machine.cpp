@@ -1,6 +1,5 @@
 // The machine of a published run: the catalogue's node of its GPU with what the row states.
 #include <cmath>
-#include <sstream>
 
 #include "sim/core/error.h"
 #include "sim/core/text.h"
@@ -109,20 +108,6 @@ void set_cards(
 }
 
 }  // namespace
-
-WordedCards cards_in_words(const std::string& words) {
-  std::istringstream in(words);
-  WordedCards cards;
-  char x = 0;
-  if (!(in >> cards.count >> x) || x != 'x') {
-    return {0, generation_rate(words)};
-  }
-  constexpr double kSlowestCard = 25;  // smaller numbers are no Gbps
-  if (!(in >> cards.gigabits_per_s) || cards.gigabits_per_s < kSlowestCard) {
-    cards.gigabits_per_s = generation_rate(words);
-  }
-  return cards;
-}
 
 void apply_network_words(const std::string& words,
                          const Catalogue& catalogue,

@@ -47,16 +47,6 @@ inline constexpr double kLeastPower = 0.4;
 /// @throws core::Error if no format is named
 void set_formats(const RunRow& row, training::Scenario& scenario, Assumed& assumed);
 
-/// Cards of a node in a source's words.
-struct WordedCards {
-  int count = 0;              ///< 0: not said
-  double gigabits_per_s = 0;  ///< of one card; 0: not said
-};
-
-/// Words that begin with cards, "8x NDR-400 per node" or "8x200G RoCE", or that name a generation.
-/// @param words  in small letters
-WordedCards cards_in_words(const std::string& words);
-
 /// The node that a GPU's entry comes in: of several, NVIDIA's own (DGX). A GPU without one takes
 /// that of the same board with another memory, else a server with slots (`node` is then assumed).
 training::NodeSpec node_of_gpu(const std::string& gpu_entry,

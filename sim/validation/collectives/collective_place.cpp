@@ -10,6 +10,7 @@
 #include "sim/training/step/lower.h"
 #include "sim/validation/collectives/collective_rows_parts.h"
 #include "sim/validation/run_parts.h"
+#include "sim/validation/words/network_words.h"
 #include "sim/workload/expert_shape.h"
 
 namespace headway::validation {
@@ -61,18 +62,16 @@ Places places_of(const CsvTable& table, std::size_t row, int node_gpus) {
 /// generation is not stated is that of the catalogue's node.
 /// @returns whether the words name a network
 bool set_cards(const std::string& stated, training::NodeSpec& node, Assumed& assumed) {
-  const std::string words = core::lower_case(stated);
-  const auto digit = words.find_first_of("0123456789");
-  const WordedCards cards =
-      cards_in_words(digit == std::string::npos ? words : words.substr(digit));
-  if (cards.gigabits_per_s <= 0) {
+  const NetworkWords cards = network_words(stated);
+  node.nic.count = cards.count > 0 ? cards.count : cards.card_a_gpu ? node.gpus : node.nic.count;
+  const double rate =
+      cards.node_gigabits > 0 ? cards.node_gigabits / node.nic.count : cards.card_gigabits;
+  if (rate <= 0) {
     assume(assumed, "network cards");
-    return contains_any(words, std::array{"ib", "infiniband", "roce", "not stated"});
+    return contains_any(core::lower_case(stated),
+                        std::array{"ib", "infiniband", "roce", "not stated"});
   }
-  if (cards.count > 0) {
-    node.nic.count = cards.count;
-  }
-  node.nic.bandwidth = core::BytesPerSecond(cards.gigabits_per_s * 1e9 / 8);
+  node.nic.bandwidth = core::BytesPerSecond(rate * 1e9 / 8);
   return true;
 }
 

@@ -79,6 +79,23 @@ bool card(const std::string& word) {
   return among(word, {"nic", "nics", "card", "cards", "hca", "hcas", "adapter", "adapters"});
 }
 
+/// Rate of a card of the generation that words in small letters name [Gbps]; 0: none.
+/// Source: InfiniBand Trade Association, InfiniBand roadmap (4 lanes); HPE Slingshot 11, 200 Gbps a
+/// port.
+double generation_rate(const std::string& words) {
+  static constexpr std::pair<const char*, double> kRates[] = {
+      {"hdr100", 100},       {"hdr-100", 100},     {"ndr200", 200},     {"ndr-200", 200},
+      {"xdr", 800},          {"ndr", 400},         {"hdr", 200},        {"edr", 100},
+      {"connectx-8", 800},   {"connectx-7", 400},  {"connectx-6", 200}, {"connectx-5", 100},
+      {"slingshot-11", 200}, {"slingshot 11", 200}};
+  for (const auto& [word, rate] : kRates) {
+    if (contains(words, word)) {
+      return rate;
+    }
+  }
+  return 0;
+}
+
 /// Reads the tokens of a cell from left to right.
 class NetworkReader {
  public:
@@ -205,22 +222,6 @@ class NetworkReader {
 };
 
 }  // namespace
-
-// Source: InfiniBand Trade Association, InfiniBand roadmap (4 lanes); HPE Slingshot 11, 200 Gbps a
-// port.
-double generation_rate(const std::string& words) {
-  static constexpr std::pair<const char*, double> kRates[] = {
-      {"hdr100", 100},       {"hdr-100", 100},     {"ndr200", 200},     {"ndr-200", 200},
-      {"xdr", 800},          {"ndr", 400},         {"hdr", 200},        {"edr", 100},
-      {"connectx-8", 800},   {"connectx-7", 400},  {"connectx-6", 200}, {"connectx-5", 100},
-      {"slingshot-11", 200}, {"slingshot 11", 200}};
-  for (const auto& [word, rate] : kRates) {
-    if (contains(words, word)) {
-      return rate;
-    }
-  }
-  return 0;
-}
 
 NetworkWords network_words(const std::string& cell) { return NetworkReader(cell).read(); }
 

@@ -20,7 +20,4 @@ struct NetworkWords : ReadCell {
 /// the one card of a node with Ethernet, and of the whole node with EFA or in Tbps.
 NetworkWords network_words(const std::string& cell);
 
-/// Rate of a card of the generation that words in small letters name [Gbps]; 0: none.
-double generation_rate(const std::string& words);
-
 }  // namespace headway::validation
