@@ -132,6 +132,27 @@ TEST(RankImbalance, KnowsWhichRanksMeet) {
   EXPECT_EQ(rank_meetings(s, p, 16).group, 4);  // tensor ranks have the same tokens
 }
 
+// The wait is of every hash: the interval over hashes moves by it, before the factor of the model's
+// own error.
+TEST(RankImbalance, IsInTheStepsOfAllHashes) {
+  Scenario s = eight_nodes();
+  s.cluster.fabric.topology = network::Topology::fat_tree;
+  s.cluster.fabric.ports_per_leaf = 16;
+  s.cluster.fabric.routing = network::Routing::ecmp;
+  s.parallelism.tensor = s.parallelism.pipeline = 1;
+  s.training.global_batch = 64;
+  s.training.documents = {{512, 8}, {4096, 1}};
+  const StepResult with = simulate_step(check(s), {.trace = false});
+  const StepResult alone = simulate_step(check(s), {.trace = false, .hash_draws = 0});
+  s.training.balanced_ranks = true;
+  const StepResult balanced = simulate_step(check(s), {.trace = false});
+  const double factor = alone.time / alone.interval_low;
+  const core::Seconds wait = with.breakdown[core::Activity::rank_imbalance];
+  EXPECT_GT(with.interval_high, alone.interval_high);
+  EXPECT_NEAR(factor * (with.interval_low - balanced.interval_low) / wait, 1, 1e-6);
+  EXPECT_NEAR((with.interval_high - balanced.interval_high) / factor / wait, 1, 1e-6);
+}
+
 TEST(RankImbalance, IsALineOfTheStep) {
   Scenario s = eight_nodes();
   s.parallelism.pipeline = 1;

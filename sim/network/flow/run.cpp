@@ -23,7 +23,8 @@ RunResult run(const Problem& problem, const RunOptions& options) {
   if (options.fold) {
     CompiledPrograms programs = compile_programs(problem);
     check_problem(problem, programs);
-    if (!problem.link_changes.empty() && !options.trace && !options.rates && !options.paths) {
+    const bool recorded = options.trace || options.transfers || options.rates || options.paths;
+    if (!problem.link_changes.empty() && !recorded) {
       return run_unfolding(problem, options);
     }
     const Folding folding = fold(problem, programs);

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "sim/core/error.h"
+#include "sim/core/infeasible.h"
 #include "sim/core/tick.h"
 #include "sim/network/fabric/route.h"
 #include "sim/training/occupancy/occupancy.h"
@@ -115,6 +116,14 @@ network::Problem beside(const network::Problem& problem,
   return all;
 }
 
+/// @throws core::Infeasible if that is past the clock
+Tick twice(Tick end) {
+  if (end > std::numeric_limits<Tick>::max() / 2) {
+    throw core::Infeasible(network::kPastTheClock);
+  }
+  return 2 * end;
+}
+
 /// Leaves of a result what the first `actors` actors and the first `links` links have.
 void keep_own(const network::Problem& all,
               std::size_t actors,
@@ -148,8 +157,12 @@ void keep_own(const network::Problem& all,
   for (std::uint32_t& of : run.class_of_actor) {
     of = number[of];
   }
-  std::erase_if(run.trace,
-                [&](const network::TraceEntry& entry) { return number[entry.actor] == kNowhere; });
+  const auto of_others = [&](const auto& entry) { return number[entry.actor] == kNowhere; };
+  std::erase_if(run.trace, of_others);
+  std::erase_if(run.transfers, of_others);
+  for (network::TransferEntry& entry : run.transfers) {
+    entry.actor = number[entry.actor];
+  }
   for (network::TraceEntry& entry : run.trace) {
     entry.actor = number[entry.actor];
     entry.last_arriver = number[entry.last_arriver];
@@ -207,10 +220,10 @@ network::RunResult run_beside(const network::Problem& problem,
     return network::run(problem, options);
   }
   network::RunOptions plain = options;
-  plain.trace = plain.rates = plain.paths = false;
+  plain.trace = plain.transfers = plain.rates = plain.paths = false;
   plain.progress = {};
   // Others' flows are to last longer than the step: at first twice the step without them.
-  Tick horizon = 2 * network::run(problem, plain).end;
+  Tick horizon = twice(network::run(problem, plain).end);
   while (true) {
     const network::Problem all = beside(problem, background, horizon);
     network::RunResult run = network::run(all, options);
@@ -218,7 +231,7 @@ network::RunResult run_beside(const network::Problem& problem,
     if (run.end <= horizon) {
       return run;
     }
-    horizon = 2 * run.end;
+    horizon = twice(run.end);
   }
 }
 

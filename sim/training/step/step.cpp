@@ -203,9 +203,11 @@ int threads() {
 
 /// Which cables collide under ecmp is a matter of luck: the times of the same step under other
 /// hashes.
+/// @param waits  of every step, which are no events
 std::vector<Seconds> other_hashes(const CheckedScenario& checked,
                                   const workload::StepGraph& graph,
                                   const StepOptions& options,
+                                  Seconds waits,
                                   core::JointProgress& progress) {
   const Scenario& s = checked.scenario();
   std::vector<Seconds> times(static_cast<std::size_t>(count_draws(s, options)));
@@ -216,7 +218,7 @@ std::vector<Seconds> other_hashes(const CheckedScenario& checked,
     network::RunOptions run_options;
     run_options.fold = options.fold;
     run_options.progress = progress.piece();
-    times[draw] = core::Clock::step().to_seconds(run_step(lowered, run_options).end);
+    times[draw] = core::Clock::step().to_seconds(run_step(lowered, run_options).end) + waits;
   });
   return times;
 }
@@ -402,7 +404,8 @@ StepResult simulate_step(const CheckedScenario& checked, const StepOptions& opti
   }
   add_exchanges(result);
   add_imbalance(checked, result);
-  const auto draws = other_hashes(checked, graph, options, progress);
+  const Seconds waits = result.time - clock.to_seconds(run.end);
+  const auto draws = other_hashes(checked, graph, options, waits, progress);
   fill_interval(relative_error(s), draws, result);
   set_rates(checked, result);
   result.links = link_use(fabric, lowered, run, result.packets);
