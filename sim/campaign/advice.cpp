@@ -219,7 +219,7 @@ std::optional<SparesNeeded> spares_for(
   }
   const std::int64_t most = std::max<std::int64_t>(1, job.gpus / job.gpus_per_node);
   const bool queue_of_other_law = job.recovery.repair_crews > 0 && job.recovery.repair_sigma > 0;
-  const bool all_come_back = job.recovery.retire_after == 0;
+  const bool all_come_back = job.recovery.retire_after == 0 && !job.recovery.retire_score;
   if (losses.one_at_a_time && !queue_of_other_law && all_come_back) {
     const auto exact = exact_spares(job, losses.nodes, target, most);
     return exact ? std::optional(SparesNeeded{*exact, true}) : std::nullopt;

@@ -90,33 +90,12 @@ class Metering {
   Seconds archived_, oldest_;
 };
 
-price::Usage mean_usage(const std::vector<price::Usage>& usages) {
-  core::Sum gpus, spares, useful, tokens, stored, written, read, energy, early, early_spares;
+double mean_tokens(const std::vector<price::Usage>& usages) {
+  core::Sum tokens;
   for (const auto& usage : usages) {
-    gpus.add(usage.gpu_seconds);
-    spares.add(usage.spare_gpu_seconds);
-    useful.add(usage.useful_gpu_seconds);
     tokens.add(usage.tokens);
-    stored.add(usage.stored_byte_seconds);
-    written.add(usage.written.si());
-    read.add(usage.read.si());
-    energy.add(usage.it_energy.si());
-    early.add(usage.bring_up_gpu_seconds);
-    early_spares.add(usage.bring_up_spare_gpu_seconds);
   }
-  const auto n = static_cast<double>(usages.size());
-  return {.gpu_seconds = gpus.value() / n,
-          .spare_gpu_seconds = spares.value() / n,
-          .useful_gpu_seconds = useful.value() / n,
-          .bring_up_gpu_seconds = early.value() / n,
-          .bring_up_spare_gpu_seconds = early_spares.value() / n,
-          .relative_price = usages.front().relative_price,
-          .tokens = tokens.value() / n,
-          .stored_byte_seconds = stored.value() / n,
-          .oldest = usages.front().oldest,
-          .written = core::Bytes(written.value() / n),
-          .read = core::Bytes(read.value() / n),
-          .it_energy = core::Joules(energy.value() / n)};
+  return tokens.value() / static_cast<double>(usages.size());
 }
 
 /// Every figure of a bill, not only their sum: a sign that is wrong in one of them can be hidden in
@@ -145,7 +124,8 @@ void check_bill(const training::CheckedScenario& checked, const price::Bill& bil
 void add_bill(const training::CheckedScenario& checked,
               const std::vector<price::Usage>& usages,
               CampaignOutcome& outcome) {
-  const price::PriceSpec& prices = *checked.scenario().run.prices;
+  price::PriceSpec prices = *checked.scenario().run.prices;
+  prices.pue = training::pue_of(checked.scenario());
   std::vector<double> totals;
   totals.reserve(usages.size());
   for (const auto& usage : usages) {
@@ -154,7 +134,7 @@ void add_bill(const training::CheckedScenario& checked,
     totals.push_back(bill.total().si());
   }
   outcome.total_usd = distribution_of(totals);
-  outcome.mean_bill = price::bill(prices, mean_usage(usages));
+  outcome.mean_bill = price::mean_bill(prices, usages);
   outcome.assumptions.push_back({"cost.power",
                                  "board power while a GPU computes, idle power otherwise",
                                  "energy follows the share of the step in which kernels run; "
@@ -335,7 +315,7 @@ CampaignOutcome simulate_campaign(const training::CheckedScenario& checked,
   if (run.bring_up) {
     add_bring_up(checked, resolved.job, trials, metering, usages, outcome);
   }
-  outcome.result.tokens = mean_usage(usages).tokens;
+  outcome.result.tokens = mean_tokens(usages);
   if (run.prices) {
     add_bill(checked, usages, outcome);
   }

@@ -30,7 +30,7 @@ struct CampaignOptions {
 struct CampaignOutcome {
   CampaignResult result;
   std::optional<Distribution> total_usd;
-  std::optional<price::Bill> mean_bill;  ///< the bill of the mean usage
+  std::optional<price::Bill> mean_bill;  ///< of all trials
   std::vector<training::Assumption> assumptions;
   std::vector<std::string> warnings;
   std::optional<CampaignPictures> pictures;  ///< where they were asked for

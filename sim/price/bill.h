@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "sim/core/result_fields.h"
 #include "sim/core/units.h"
@@ -63,5 +64,9 @@ core::DollarsPerByteSecond mean_storage_price(const PriceSpec& prices, core::Sec
 
 /// The bill; pure arithmetic, equations in README.md.
 Bill bill(const PriceSpec& prices, const Usage& usage);
+
+/// The mean of the bills of several runs, item by item; what a token and an hour cost is of all of
+/// them together.
+Bill mean_bill(const PriceSpec& prices, const std::vector<Usage>& usages);
 
 }  // namespace headway::price

@@ -93,6 +93,17 @@ TEST(Spares, OfOneCrewFollowTheBirthDeathChain) {
   EXPECT_EQ(found->nodes, 5);
 }
 
+// Nodes that a score retires do not come back, of which Erlang knows nothing: trials, also where no
+// score is so high.
+TEST(Spares, OfNodesThatAScoreRetiresAreByTrials) {
+  JobModel model = losing_nodes(1);
+  model.recovery.retire_score = failures::RetireScoreSpec{1e6, Seconds(500), {}};
+  const auto found = spares(model, 200);
+  ASSERT_TRUE(found.has_value());
+  EXPECT_FALSE(found->exact);
+  EXPECT_NEAR(static_cast<double>(found->nodes), 9, 1);
+}
+
 TEST(Spares, AreNoQuestionWhereNoNodeIsLost) {
   JobModel model = losing_nodes(1);
   model.hazards[0].nodes_lost = 0;

@@ -86,6 +86,30 @@ TEST(Bill, IsLinearInWhatWasUsed) {
   EXPECT_NEAR(two.usd_per_million_tokens, one.usd_per_million_tokens, 1e-9);
 }
 
+/// Bytes that are kept longer are cheaper, so the mean bill is not that of the mean age: tiers of 4
+/// and 1 USD with the step at 1 s, kept for 1 s and 3 s: (4 + (4 + 2) / 3) / 2 = 3 USD a byte and
+/// second, of the mean age (4 + 1) / 2 = 2.5.
+TEST(Bill, OfSeveralRunsIsTheMeanOfTheirs) {
+  PriceSpec prices;
+  prices.storage = core::DollarsPerByteSecond(4);
+  prices.storage_tiers = {{core::Seconds(1), core::DollarsPerByteSecond(1)}};
+  prices.gpu_hour = core::DollarsPerSecond(0.5);
+  Usage young, old;
+  young.stored_byte_seconds = old.stored_byte_seconds = 10;
+  young.oldest = core::Seconds(1);
+  old.oldest = core::Seconds(3);
+  young.gpu_seconds = 2;
+  old.gpu_seconds = 6;
+  young.tokens = 1e6;
+  old.tokens = 3e6;
+  const Bill mean = mean_bill(prices, {young, old});
+  EXPECT_DOUBLE_EQ(mean.storage.si(), 30);
+  EXPECT_DOUBLE_EQ(mean.gpus.si(), 2);
+  EXPECT_DOUBLE_EQ(mean.total().si(),
+                   (bill(prices, young).total().si() + bill(prices, old).total().si()) / 2);
+  EXPECT_DOUBLE_EQ(mean.usd_per_million_tokens, 32 / 2.0);  // of 2 M tokens each
+}
+
 TEST(Bill, OfNothingHasNoPriceATokenOrAnHour) {
   const Bill b = bill(prices(), {});
   EXPECT_EQ(b.total().si(), 0);
