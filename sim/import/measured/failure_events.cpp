@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <cstdint>
+#include <chrono>
+#include <cmath>
 #include <optional>
 
 #include "sim/core/error.h"
@@ -36,17 +37,6 @@ constexpr std::array kKinds{Kind{"node_failure", ComponentClass::host, 1},
 constexpr std::array<std::string_view, 4> kNoInterruption{"start", "straggler",
                                                           "slow_node_suspected", "elastic_shrink"};
 
-/// Days since 1970-01-01 of a date of the Gregorian calendar. Source: H. Hinnant,
-/// "chrono-compatible low-level date algorithms", 2013.
-std::int64_t days_from_civil(std::int64_t year, std::int64_t month, std::int64_t day) {
-  year -= month <= 2 ? 1 : 0;
-  const std::int64_t era = (year >= 0 ? year : year - 399) / 400;
-  const std::int64_t year_of_era = year - era * 400;
-  const std::int64_t day_of_year = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1;
-  return era * 146097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year -
-         719468;
-}
-
 std::optional<int> digits(std::string_view text, std::size_t from, std::size_t count) {
   int value = 0;
   if (from + count > text.size()) {
@@ -77,7 +67,7 @@ std::optional<double> clock_time(std::string_view text) {
   const auto second = text.size() > 5 ? digits(text, 6, 2) : 0;
   const bool shape =
       (text.size() == 5 || (text.size() == kWhole && text[5] == ':')) && text[2] == ':';
-  if (!shape || !hour || !minute || !second || *hour > 24 || *minute > 59 || *second > 60) {
+  if (!shape || !hour || !minute || !second || *hour > 23 || *minute > 59 || *second > 60) {
     return std::nullopt;
   }
   return *hour * 3600.0 + *minute * 60.0 + *second + fraction;
@@ -118,12 +108,19 @@ std::optional<Moment> date_time(std::string_view text) {
   const auto year = digits(text, 0, 4);
   const auto month = digits(text, 5, 2);
   const auto day = digits(text, 8, 2);
-  if (!year || !month || !day || text[4] != '-' || text[7] != '-' || *month < 1 || *month > 12 ||
-      *day < 1 || *day > 31) {
+  if (!year || !month || !day || text[4] != '-' || text[7] != '-') {
     return std::nullopt;
   }
-  Moment moment{86400.0 * static_cast<double>(days_from_civil(*year, *month, *day)), false};
+  const auto date = std::chrono::year(*year) / *month / *day;
+  if (!date.ok()) {
+    return std::nullopt;
+  }
+  const std::chrono::seconds midnight = std::chrono::sys_days(date).time_since_epoch();
+  Moment moment{static_cast<double>(midnight.count()), false};
   if (text.size() > 10) {
+    if (text[10] != ' ' && text[10] != 'T' && text[10] != 't') {
+      return std::nullopt;
+    }
     std::string_view clock = text.substr(11);
     const auto ahead = take_zone(clock);
     while (clock.ends_with(' ')) {
@@ -143,7 +140,7 @@ std::optional<double> number(std::string_view text) {
   double value = 0;
   const auto [stop, fault] = std::from_chars(text.data(), text.data() + text.size(), value);
   const bool whole = fault == std::errc{} && stop == text.data() + text.size();
-  return whole && value >= 0 ? std::optional(value) : std::nullopt;
+  return whole && value >= 0 && std::isfinite(value) ? std::optional(value) : std::nullopt;
 }
 
 /// The text without leading comments, and how many lines they had.
