@@ -23,6 +23,9 @@ namespace headway::apps {
 namespace {
 
 namespace fs = std::filesystem;
+using import::ChakraGroups;
+using import::ChakraJob;
+using import::ChakraTrace;
 
 struct ReplayArguments {
   std::vector<std::string> files;
@@ -53,35 +56,35 @@ std::vector<std::string> trace_files(const std::vector<std::string>& names) {
   return files;
 }
 
-import::ChakraTrace read_trace(const std::string& file){
-    std::string bytes = core::read_file(file, core::kLargestMeasurement);
-if (import::is_gzip(bytes)) {
-  bytes = import::gunzip(bytes, file);
+ChakraTrace read_trace(const std::string& file) {
+  std::string bytes = core::read_file(file, core::kLargestMeasurement);
+  if (import::is_gzip(bytes)) {
+    bytes = import::gunzip(bytes, file);
+  }
+  return import::read_chakra(bytes, file);
 }
-return import::read_chakra(bytes, file);
-}  // namespace
 
 /// Process groups that the traces do not define themselves.
-import::ChakraGroups groups_of(const ReplayArguments& given){
-    return given.groups.empty()
-               ? import::ChakraGroups{}
-               : import::read_chakra_groups(read_input(given.groups), given.groups);
-}  // namespace headway::apps
+ChakraGroups groups_of(const ReplayArguments& given) {
+  return given.groups.empty() ? ChakraGroups{}
+                              : import::read_chakra_groups(read_input(given.groups), given.groups);
+}
 
-import::ChakraJob job_of(const ReplayArguments& given){const auto files = trace_files(given.files);
-if (given.ranks > 0 && files.size() > 1) {
-  throw core::Error("--ranks lays one trace on ranks that all do the same; give one file");
-}
-if (given.ranks > 0) {
-  return import::join_traces(import::alike(read_trace(files.front()), given.ranks),
-                             groups_of(given));
-}
-std::vector<import::ChakraTrace> traces;
-traces.reserve(files.size());
-for (const std::string& file : files) {
-  traces.push_back(read_trace(file));
-}
-return import::join_traces(std::move(traces), groups_of(given));
+ChakraJob job_of(const ReplayArguments& given) {
+  const auto files = trace_files(given.files);
+  if (given.ranks > 0 && files.size() > 1) {
+    throw core::Error("--ranks lays one trace on ranks that all do the same; give one file");
+  }
+  if (given.ranks > 0) {
+    return import::join_traces(import::alike(read_trace(files.front()), given.ranks),
+                               groups_of(given));
+  }
+  std::vector<ChakraTrace> traces;
+  traces.reserve(files.size());
+  for (const std::string& file : files) {
+    traces.push_back(read_trace(file));
+  }
+  return import::join_traces(std::move(traces), groups_of(given));
 }
 
 }  // namespace
@@ -114,19 +117,20 @@ int run_replay(int argc, char** argv) {
   app.add_option("--set", options.set, "Change a value of the cluster's FILE, as nodes=64")
       ->allow_extra_args(false)
       ->option_text("PATH=VALUE");
+  add_tables_option(app, options);
   add_output_options(app, options, {"table", "json", "csv", "md"});
   if (const auto code = parse(app, argc, argv, &options)) {
     return *code;
   }
-  check_out(options);
-  import::ChakraJob job = job_of(given);
+  check_out(options, {options.tables});
+  ChakraJob job = job_of(given);
   const auto report =
       given.machine.empty()
           ? study::describe_traces(job)
           : study::replay(std::move(job),
                           study::load_machine(given.machine, given.how, load_options(options)));
-  deliver(options, printed(report, options, report::replay_json, report::replay_csv,
-                           report::replay_document));
+  deliver(options, printed_with_tables(report, options, report::replay_json, report::replay_csv,
+                                       report::replay_document));
   return 0;
 }
 

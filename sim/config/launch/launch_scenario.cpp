@@ -14,6 +14,9 @@ namespace headway::config {
 
 namespace {
 
+using import::LaunchRun;
+using import::LaunchSettings;
+
 const SpecType& type_of_field(const SpecType& record, std::string_view name) {
   const auto found = std::ranges::find(record.fields, name, &Field::name);
   HEADWAY_CHECK(found != record.fields.end(), "no field '{}'", name);
@@ -154,27 +157,28 @@ bool some_before_blackwell(const training::ClusterSpec& cluster) {
 
 }  // namespace
 
-import::LaunchRun run_of(const training::CheckedScenario& checked){
-    const training::Scenario& scenario = checked.scenario();
-import::LaunchRun run;
-run.model = scenario.model;
-run.training = scenario.training;
-run.parallelism = scenario.parallelism;
-run.gpus = checked.gpus();
-run.gpus_per_node = scenario.cluster.node.gpus;
-run.before_blackwell = some_before_blackwell(scenario.cluster);
-if (scenario.run.until && scenario.run.until->steps) {
-  run.steps = scenario.run.until->steps;
-} else if (scenario.run.until && scenario.run.until->tokens) {
-  run.steps = std::max<std::int64_t>(
-      1, static_cast<std::int64_t>(*scenario.run.until->tokens / checked.tokens_per_step() + 0.5));
+LaunchRun run_of(const training::CheckedScenario& checked) {
+  const training::Scenario& scenario = checked.scenario();
+  LaunchRun run;
+  run.model = scenario.model;
+  run.training = scenario.training;
+  run.parallelism = scenario.parallelism;
+  run.gpus = checked.gpus();
+  run.gpus_per_node = scenario.cluster.node.gpus;
+  run.before_blackwell = some_before_blackwell(scenario.cluster);
+  if (scenario.run.until && scenario.run.until->steps) {
+    run.steps = scenario.run.until->steps;
+  } else if (scenario.run.until && scenario.run.until->tokens) {
+    run.steps = std::max<std::int64_t>(
+        1,
+        static_cast<std::int64_t>(*scenario.run.until->tokens / checked.tokens_per_step() + 0.5));
+  }
+  if (const auto& checkpoint = scenario.run.checkpoint; run.steps && checkpoint.interval_steps) {
+    run.saves = import::LaunchSaves{*checkpoint.interval_steps,
+                                    checkpoint.mode == storage::CheckpointMode::asynchronous};
+  }
+  return import::normalised(std::move(run));
 }
-if (const auto& checkpoint = scenario.run.checkpoint; run.steps && checkpoint.interval_steps) {
-  run.saves = import::LaunchSaves{*checkpoint.interval_steps,
-                                  checkpoint.mode == storage::CheckpointMode::asynchronous};
-}
-return import::normalised(std::move(run));
-}  // namespace headway::config
 
 std::string launch_scenario_text(const import::LaunchRun& run, const LaunchFrame& frame) {
   const SpecType& scenario = *find_kind("scenarios")->type;
@@ -274,25 +278,25 @@ std::vector<Unsaid> unsaid(const import::LaunchTable& table, const import::Launc
   return out;
 }
 
-import::LaunchSettings read_launch_settings(import::LaunchSyntax syntax,
-                                            const std::string& text,
-                                            const std::string& file_name){
-    constexpr std::size_t kLargest = 1 << 20;  // real ones have some kilobytes
-if (text.size() > kLargest) {
-  throw core::Error(fmt::format("{}: larger than {} bytes; is this the file that starts a run?",
-                                file_name, kLargest));
-}
-switch (syntax) {
-  case import::LaunchSyntax::shell:
-    return import::read_shell_settings(text, file_name);
-  case import::LaunchSyntax::toml:
-    return import::read_toml_settings(text, file_name);
-  case import::LaunchSyntax::json:
-    return import::read_json_settings(text, file_name);
-  case import::LaunchSyntax::yaml:
-    break;
-}
-return read_yaml_settings(text, file_name);
+LaunchSettings read_launch_settings(import::LaunchSyntax syntax,
+                                    const std::string& text,
+                                    const std::string& file_name) {
+  constexpr std::size_t kLargest = 1 << 20;  // real ones have some kilobytes
+  if (text.size() > kLargest) {
+    throw core::Error(fmt::format("{}: larger than {} bytes; is this the file that starts a run?",
+                                  file_name, kLargest));
+  }
+  switch (syntax) {
+    case import::LaunchSyntax::shell:
+      return import::read_shell_settings(text, file_name);
+    case import::LaunchSyntax::toml:
+      return import::read_toml_settings(text, file_name);
+    case import::LaunchSyntax::json:
+      return import::read_json_settings(text, file_name);
+    case import::LaunchSyntax::yaml:
+      break;
+  }
+  return read_yaml_settings(text, file_name);
 }
 
 std::string model_entry_like(const workload::ModelSpec& model,

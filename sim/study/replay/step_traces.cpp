@@ -20,8 +20,10 @@ namespace {
 
 using core::CollectiveKind;
 using import::ChakraCollective;
+using import::ChakraGroups;
 using import::ChakraKind;
 using import::ChakraNode;
+using import::ChakraTrace;
 using network::StepCode;
 
 constexpr std::int64_t kPsOfUs = 1'000'000;
@@ -194,7 +196,7 @@ std::vector<bool> arrives_;                        ///< per slot; else the rank 
 std::vector<std::deque<std::uint64_t>> launched_;  ///< per slot: nodes not waited for
 std::vector<std::uint64_t> before_;                ///< what the next node waits for
 core::Tick computed_ = 0;
-import::ChakraTrace out_;
+ChakraTrace out_;
 };  // namespace
 
 std::vector<TransferEnds> ends_of(const training::LoweredStep& lowered,
@@ -253,20 +255,21 @@ std::int64_t StepTraces::nodes(const std::vector<std::int64_t>& ranks) const {
   return sum;
 }
 
-import::ChakraTrace StepTraces::trace(std::int64_t rank) const {
-    return ActorTrace(graph_, lowered_, ends_, rank, actors_.at(static_cast<std::size_t>(rank)))
-        .take();
+ChakraTrace StepTraces::trace(std::int64_t rank) const {
+  return ActorTrace(graph_, lowered_, ends_, rank, actors_.at(static_cast<std::size_t>(rank)))
+      .take();
 }
 
-import::ChakraGroups StepTraces::groups() const {import::ChakraGroups groups;
-for (std::size_t g = 0; g < ends_.size(); ++g) {
-  const std::uint32_t use = lowered_.use_of_group[g];
-  if (use < lowered_.collectives.size() &&
-      lowered_.collectives[use].call.kind != CollectiveKind::send_receive) {
-    groups[fmt::format("{}", g + 1)] = ends_[g].arriving;
+ChakraGroups StepTraces::groups() const {
+  ChakraGroups groups;
+  for (std::size_t g = 0; g < ends_.size(); ++g) {
+    const std::uint32_t use = lowered_.use_of_group[g];
+    if (use < lowered_.collectives.size() &&
+        lowered_.collectives[use].call.kind != CollectiveKind::send_receive) {
+      groups[fmt::format("{}", g + 1)] = ends_[g].arriving;
+    }
   }
-}
-return groups;
+  return groups;
 }
 
 }  // namespace headway::study
