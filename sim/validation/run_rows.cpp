@@ -69,6 +69,11 @@ const workload::FrameworkSpec& profile(const Catalogue& catalogue, const std::st
   return found->second;
 }
 
+/// Whether its GPUs share NVLink beyond a node.
+bool shares_rack(const RunRow& row, const training::ClusterSpec& cluster) {
+  return row.nvlink_domain.value_or(0) > 8 || cluster.node.scale_up.domain_gpus > cluster.node.gpus;
+}
+
 /// Machine, model and software; the layout is still to come.
 training::Scenario row_without_layout(const RunRow& row,
                                       const Catalogue& catalogue,
@@ -84,8 +89,7 @@ training::Scenario row_without_layout(const RunRow& row,
   s.model = row_model(row, catalogue, assumed);
   s.training.sequence_length = row.seq_len.value_or(0);
   s.training.global_batch = row.global_batch.value_or(0);
-  const bool rack = row.nvlink_domain.value_or(0) > 8 ||
-                    s.cluster.node.scale_up.domain_gpus > s.cluster.node.gpus;
+  const bool rack = shares_rack(row, s.cluster);
   s.training.framework = profile(catalogue, framework_entry(row, rack, assumed));
   s.training.framework.name = software_name(row, s.training.framework.name, assumed);
   s.model.dropout = s.model.dropout ? s.model.dropout : s.training.framework.usual.dropout;
@@ -308,6 +312,11 @@ training::Scenario build(const RunRow& row, const Catalogue& catalogue, Assumed&
 void judge(const RunRow& row, const std::vector<OpenField>& known, RowScenario& out) {
   training::Scenario& s = *out.scenario;
   out.doubts = not_understood(row, out.assumed);
+  if (s.training.framework.name == row.era) {  // a profile stands in for it
+    Assumed said;
+    out.doubts.push_back(fmt::format("era: '{}' is taken as {}", core::shortened(row.era),
+                                     framework_entry(row, shares_rack(row, s.cluster), said)));
+  }
   if (const double need = least_memory_need(s).value_or(0); need > 1) {
     out.doubts.push_back(fmt::format("needs {:.2f} of the GPU's memory", need));
     if (need > kTooMuch) {

@@ -119,8 +119,8 @@ bool old_megatron(const std::string& words) {
 /// The profile of a family of software that these words name; empty: they name none.
 std::string family(const RunRow& row, const std::string& words, bool rack, Assumed& assumed) {
   static constexpr std::array<const char*, 4> kPyTorch = {"fsdp", "titan", "fairscale", "foundry"};
-  static constexpr std::array<const char*, 8> kJax = {"jax",      "maxtext", "xla",    "paxml",
-                                                      "levanter", "axlearn", "easylm", "t5x"};
+  static constexpr std::array<const char*, 10> kJax = {
+      "jax", "maxtext", "xla", "paxml", "levanter", "axlearn", "easylm", "t5x", "flax", "praxis"};
   static constexpr std::array<const char*, 5> kMegatron = {"megatron-core", "megatron-flash",
                                                            "mlperf", "nemo", "megatron-bridge"};
   if (words.starts_with("unfused-megatron") || old_megatron(words)) {
@@ -162,6 +162,12 @@ std::string family(const RunRow& row, const std::string& words, bool rack, Assum
 constexpr std::array<const char*, 5> kSharded = {"deepspeed", "zero", "hugging", "hf-",
                                                  "accelerate"};
 
+/// Trainers on PyTorch that were never compared: its sharded data parallelism stands in for them.
+constexpr std::array<std::string_view, 16> kOnPyTorch = {
+    "hf",        "transformers", "axolotl", "llama-factory", "llamafactory", "unsloth",
+    "trl",       "openrlhf",     "verl",    "xtuner",        "lit-gpt",      "litgpt",
+    "lightning", "composer",     "nanogpt", "lingua"};
+
 /// Without a known era: families that the source's words name, then fully sharded data parallelism,
 /// then Megatron of the year.
 std::string nearest(const RunRow& row, bool rack, Assumed& assumed) {
@@ -175,7 +181,10 @@ std::string nearest(const RunRow& row, bool rack, Assumed& assumed) {
   if (!sharded && (year_of(row) <= 2022 || (megatron && without_sequence))) {
     return unfused_megatron(row);
   }
-  const bool zero = !megatron && (sharded || contains_any(core::lower_case(row.era), kSharded));
+  const std::string era = core::lower_case(row.era);
+  const bool on_pytorch = std::ranges::any_of(
+      kOnPyTorch, [&era](std::string_view trainer) { return has_word(era, trainer); });
+  const bool zero = !megatron && (sharded || contains_any(era, kSharded) || on_pytorch);
   if (const std::string named = family(row, words, rack, assumed); !named.empty() && !zero) {
     return named;
   }
@@ -264,6 +273,12 @@ void apply_flags(const RunRow& row, workload::FrameworkSpec& framework) {
     framework.loss = apart ? workload::Loss::separate : framework.loss;
   }
   if (recomputes_core_attention(row) && year_of(row) <= 2023) {
+    framework.attention_kernels = workload::AttentionKernels::unfused;
+  }
+  constexpr int kFused = 2023;  // PyTorch 2.0, March 2023: scaled_dot_product_attention
+  const std::string attention = core::lower_case(row.era + " " + row.attention + " " + row.notes);
+  if (framework.attention_kernels == workload::AttentionKernels::sdpa && row.year &&
+      year_of(row) < kFused && !contains(attention, "flash")) {
     framework.attention_kernels = workload::AttentionKernels::unfused;
   }
   constexpr int kFlash = 2023;  // both forks took FlashAttention that year

@@ -10,6 +10,7 @@ namespace headway::validation {
 namespace {
 
 using testing::Contains;
+using testing::HasSubstr;
 
 training::Scenario run_of(const Cells& changes) {
   const auto row = row_scenario(table_of({with(changes)}), 0, catalogue());
@@ -60,6 +61,35 @@ TEST(SoftwareRows, SoftwareThatNobodyComparedHasItsOwnName) {
   EXPECT_EQ(predicted({{"era", "hf-trainer"}, {"pp", "1"}, {"dp", "8"}, {"sharding", "zero3"}})
                 .run_kind.framework,
             "PyTorch FSDP");
+}
+
+// Most trainers are PyTorch, and which profile stands in is told.
+TEST(SoftwareRows, TrainersOnPyTorchArePyTorch) {
+  const Cells plain{{"tp", "1"}, {"pp", "1"}, {"dp", "16"}, {"sharding", ""}};
+  for (const char* era : {"HF", "Axolotl", "LLaMA-Factory", "Unsloth", "TRL", "Lightning"}) {
+    Cells cells = plain;
+    cells["era"] = era;
+    const RunPrediction row = predicted(cells);
+    EXPECT_EQ(row.run_kind.framework, era);
+    EXPECT_THAT(row.status, HasSubstr(fmt::format("era: '{}' is taken as pytorch-fsdp", era)));
+    cells["era"] = "pytorch-fsdp";
+    EXPECT_EQ(row.predicted, predicted(cells).predicted) << era;
+  }
+}
+
+// scaled_dot_product_attention came with PyTorch 2.0 in 2023.
+TEST(SoftwareRows, PyTorchHasFusedAttentionSince2023) {
+  const auto kernels = [](const char* year, const char* notes) {
+    return run_of({{"era", "pytorch-fsdp"},
+                   {"year", year},
+                   {"notes", notes},
+                   {"pp", "1"},
+                   {"tp", "1"}})
+        .training.framework.attention_kernels;
+  };
+  EXPECT_EQ(kernels("2022", ""), workload::AttentionKernels::unfused);
+  EXPECT_EQ(kernels("2022", "FlashAttention"), workload::AttentionKernels::sdpa);
+  EXPECT_EQ(kernels("2023", ""), workload::AttentionKernels::sdpa);
 }
 
 // MaxText and torchtitan accumulate nothing unless they are told to.
