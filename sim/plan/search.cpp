@@ -537,9 +537,11 @@ PlanResult search(const training::Scenario& scenario, const PlanOptions& options
   result.classes = lost_classes(simulated, result.plans, options);
   result.searched = searched(scenario, nodes);
   result.searched.unused = unused_by_all(simulated);
-  if (options.limits.power && !scenario.run.prices) {
+  const auto& feeds = scenario.cluster.power;
+  if (options.limits.power && !scenario.run.prices && !(feeds && feeds->pue)) {
     result.searched.held.push_back(
-        {"run.prices.pue", "1, there being no prices: power of GPUs, hosts and switches alone"});
+        {"cluster.power.pue",
+         "1, there being no prices: power of GPUs, hosts and switches alone"});
   }
   return result;
 }

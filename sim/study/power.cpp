@@ -39,6 +39,7 @@ PowerReport power_report(const training::CheckedScenario& checked, core::Seconds
   const double share = std::min(1.0, trace.step / step);
   power.mean = drawn * share + power.standing * (1 - share);
   power.pue = training::pue_of(s);
+  power.sites = s.cluster.sites ? s.cluster.sites->count : 1;
   power.limits = training::power_fit(s);
   power.rack_of_node = static_cast<double>(node.gpus) * node.gpu.power + node.host_power;
   power.joules_per_token = (power.mean * step).si() * power.pue / checked.tokens_per_step();

@@ -390,7 +390,7 @@ class RepeatedValues {
   void optional(const char* name, const std::vector<T>& list, const More&... /*unused*/) {
     for (std::size_t i = 0; i < list.size(); ++i) {
       const auto here = list.begin() + static_cast<std::ptrdiff_t>(i);
-      if (std::find(list.begin(), here, list[i]) != here) {
+      if (!has_two_names(list[i]) && std::find(list.begin(), here, list[i]) != here) {
         complaints_.add(fmt::format("search.{}[{}]", name, i),
                         "{} is listed more than once; each value is tried once", text(list[i]));
       }
@@ -400,6 +400,14 @@ class RepeatedValues {
   void optional(const char* /*name*/, const std::optional<T>& /*one*/, const More&... /*unused*/) {}
 
  private:
+  /// The layers of both ends are one axis, of two fields of parallelism.
+  template <class T>
+  static bool has_two_names(const T& value) {
+    if constexpr (std::is_same_v<T, SearchAxis>) {
+      return value == SearchAxis::stage_layers;
+    }
+    return false;
+  }
   static std::string text(int value) { return fmt::format("{}", value); }
   static std::string text(const std::string& value) { return fmt::format("'{}'", value); }
   static std::string text(const SweepAxisSpec& axis) { return fmt::format("'{}'", axis.key); }

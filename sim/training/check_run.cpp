@@ -321,8 +321,7 @@ void check_recovery(const Scenario& s, int data, Complaints& complaints) {
                                           : "run.recovery.state_from";
     complaints.add(key,
                    "with sharding {}{} the lost node's part of the state is nowhere else; write "
-                   "'sharding: zero0' or 'hsdp' with two "
-                   "groups or more, or save to a checkpoint level with 'place: peer'",
+                   "'sharding: zero0' or 'hsdp' with two groups or more, or leave it out",
                    core::to_word(p.sharding),
                    p.sharding == workload::Sharding::hsdp ? " in a single group" : "");
   }

@@ -43,6 +43,8 @@ constexpr auto enum_words(SearchAxis) {
                     E{A::virtual_stages, "virtual"},
                     E{A::schedule, "schedule"},
                     E{A::stage_layers, "stage_layers"},
+                    E{A::stage_layers, "first_stage_layers"},  // read only, as the next
+                    E{A::stage_layers, "last_stage_layers"},
                     E{A::context, "context"},
                     E{A::context_kind, "context_kind"},
                     E{A::expert, "expert"},

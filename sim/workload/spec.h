@@ -201,7 +201,7 @@ struct LocalStepsSpec {
                core::up_to_10k);
     v.optional("exchange_bits", exchange_bits,
                "Bits of a parameter's change on its way between sites (streaming DiLoCo: 4).",
-               core::Range{0, 64, true, false, "above 0 and at most 64"});
+               core::Range{0, 32, true, false, "above 0 and at most 32"});
   }
   bool operator==(const LocalStepsSpec&) const = default;
 };

@@ -233,7 +233,7 @@ TEST(Objectives, SaysWhichPueALimitOfPowerTakes) {
     options.limits.power = core::Watts(1);
     const auto list = search(scenario, options).searched.held;
     return std::any_of(list.begin(), list.end(),
-                       [](const SearchedField& field) { return field.key == "run.prices.pue"; });
+                       [](const SearchedField& field) { return field.key == "cluster.power.pue"; });
   };
   EXPECT_TRUE(held(few_layouts()));
   EXPECT_FALSE(held(priced()));

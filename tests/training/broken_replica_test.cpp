@@ -221,6 +221,14 @@ TEST(BrokenReplica, WhatIsNotModelledIsRefusedByName) {
   s = reroutes;
   s.parallelism.schedule = workload::ScheduleKind::dual_pipe;
   EXPECT_THAT(complaint_of_replicas(s), HasSubstr("a rank has two stages"));
+  // Boosted boards of the 64 GPUs' one replica in two draw 0.2 x 32 x 700 W more.
+  s = narrows;
+  s.run.recovery.elastic->boost = 1.2;
+  s.cluster.power.emplace();
+  s.cluster.power->facility = core::Watts(1e6);
+  EXPECT_EQ(complaint_of_replicas(s), "");
+  s.cluster.power->facility = peak_power(s) + core::Watts(1000);
+  EXPECT_THAT(complaint_of_replicas(s), HasSubstr("and what feeds the building has 1 kW left"));
   s = reroutes;
   s.run.recovery.elastic->boost = 1.2;
   s.run.recovery.elastic->pack = true;

@@ -1,6 +1,7 @@
 // What racks and building leave the boards, by hand; what follows from it in both tiers.
 #include "sim/training/power/power_fit.h"
 
+#include <algorithm>
 #include <cmath>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -49,6 +50,25 @@ Scenario with_facility(double watts) {
 }
 
 double board_of(const Scenario& s) { return check(s).scenario().cluster.node.gpu.power.si(); }
+
+// The building's PUE is that of its feed, else of the prices, else 1, which is said.
+TEST(PowerFit, TakesThePueOfTheFeedBeforeThatOfThePrices) {
+  Scenario s = with_facility(1e6);
+  EXPECT_EQ(pue_of(s), 1);
+  const auto says_one = [](const Scenario& scenario) {
+    const auto list = simulate_step(check(scenario)).assumptions;
+    return std::any_of(list.begin(), list.end(),
+                       [](const Assumption& a) { return a.key == "cluster.power.pue"; });
+  };
+  EXPECT_TRUE(says_one(s));
+  s.run.prices.emplace();
+  EXPECT_EQ(pue_of(s), 1.25);
+  s.cluster.power->pue = 1.1;
+  EXPECT_EQ(pue_of(s), 1.1);
+  s.run.prices.reset();
+  EXPECT_FALSE(says_one(s));
+  EXPECT_DOUBLE_EQ(power_fit(s)->facility->drawn().si(), 1.1 * peak_power(s).si());
+}
 
 // A rack of four nodes draws 32 x 70 + 4 x 2,000 = 10,240 W while its GPUs idle. Of 26,240 W
 // 16,000 are left, 500 W a GPU: boards run at 570 W. A spare draws 8 x 70 + 2,000 = 2,560 W.

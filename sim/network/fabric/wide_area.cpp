@@ -10,11 +10,11 @@ namespace {
 constexpr double kCubicGrowth = 0.4;    ///< C. Source: RFC 9438, 5
 constexpr double kCubicDecrease = 0.7;  ///< beta_cubic. Source: RFC 9438, 4.6
 
+}  // namespace
+
 bool is_tcp(WideAreaTransport transport) {
   return transport == WideAreaTransport::tcp_reno || transport == WideAreaTransport::tcp_cubic;
 }
-
-}  // namespace
 
 double packets_under_way(WideAreaTransport transport, double loss, core::Seconds round_trip) {
   if (!is_tcp(transport) || loss == 0) {

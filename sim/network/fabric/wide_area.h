@@ -16,6 +16,9 @@ struct WideAreaRates {
 /// 12), RFC 791 (IP 20), RFC 9293 (TCP 20; UDP, BTH and ICRC of RoCEv2 are 24).
 inline constexpr double kPacketOverhead = 78;
 
+/// Whether loss closes the window of a connection.
+bool is_tcp(WideAreaTransport transport);
+
 /// Packets that one connection has under way on average while packets are lost with probability p
 /// at a round trip R:
 ///     tcp-reno    sqrt(3 / (2 p))                      Mathis, Semke, Mahdavi, Ott, CCR 1997

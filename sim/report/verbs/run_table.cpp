@@ -201,8 +201,11 @@ Table power_table(const study::PowerReport& power) {
     }
   }
   add("one node, boards at their limit", power.rack_of_node.si() / kKilo, "kW");
-  add("the building, mean", (power.mean * power.pue).si() / kKilo, "kW");
-  add("the building, peak", (power.peak * power.pue).si() / kKilo, "kW");
+  const std::string buildings = power.sites > 1
+                                    ? fmt::format("the buildings of all {} sites", power.sites)
+                                    : std::string("the building");
+  add((buildings + ", mean").c_str(), (power.mean * power.pue).si() / kKilo, "kW");
+  add((buildings + ", peak").c_str(), (power.peak * power.pue).si() / kKilo, "kW");
   add("a token", power.joules_per_token, "J");
   if (power.limits) {
     add("boards limited to", power.limits->boards.front().board.si(), "W");

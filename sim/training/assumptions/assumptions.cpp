@@ -11,6 +11,7 @@
 #include "sim/core/text.h"
 #include "sim/gpu/kernel_time.h"
 #include "sim/gpu/tables.h"
+#include "sim/network/fabric/wide_area.h"
 #include "sim/training/assumptions/model_assumptions.h"
 #include "sim/training/occupancy/occupancy.h"
 #include "sim/training/power/power_fit.h"
@@ -256,6 +257,22 @@ void add_block_formats(const Scenario& s, std::vector<Assumption>& list) {
 void add_power(const Scenario& s, std::vector<Assumption>& list) {
   if (const auto fit = power_fit(s)) {
     list.push_back({"cluster.power", boards_in_words(s, *fit), feeds_in_words(*fit)});
+    if (fit->facility && !s.run.prices && !s.cluster.power->pue) {
+      list.push_back({"cluster.power.pue", "1",
+                      "neither it nor run.prices is written: cooling and conversion take nothing "
+                      "of what feeds the building"});
+    }
+  }
+}
+
+/// The laws of TCP were derived, and measured, for seldom losses.
+void add_losses(const Scenario& s, std::vector<Assumption>& list) {
+  constexpr double kSeldom = 0.01;  // Source: Padhye et al., SIGCOMM 1998: timeouts rule above it
+  const auto& sites = s.cluster.sites;
+  if (sites && sites->loss > kSeldom && network::is_tcp(sites->transport)) {
+    list.push_back({"cluster.sites.loss", fmt::format("{:g}", sites->loss),
+                    "the law of TCP holds to 0.01: above it timeouts make transfers slower than "
+                    "this"});
   }
 }
 
@@ -296,6 +313,7 @@ std::vector<Assumption> step_assumptions(const CheckedScenario& checked,
   add_speeds(checked, list);
   add_block_formats(checked.scenario(), list);
   add_power(checked.scenario(), list);
+  add_losses(checked.scenario(), list);
   add_software(checked, list);
   add_muon(checked.scenario(), list);
   add_model_assumptions(checked, list);

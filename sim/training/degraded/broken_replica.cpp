@@ -5,7 +5,9 @@
 #include <vector>
 
 #include "sim/core/error.h"
+#include "sim/training/power/power_fit.h"
 #include "sim/training/step/step.h"
+#include "sim/training/unequal/node_kinds.h"
 #include "sim/workload/layout.h"
 
 namespace headway::training {
@@ -149,6 +151,34 @@ MemoryResult narrow_memory(const CheckedScenario& whole, const CheckedScenario& 
 
 }  // namespace
 
+namespace {
+
+/// Boards of a narrowed replica that are boosted have to be fed: all nodes of a rack may be of it.
+void check_boost(const Scenario& s, int data, Complaints& complaints) {
+  const double more = s.run.recovery.elastic->boost - 1;
+  const auto fit = power_fit(s);
+  if (more <= 0 || !fit || unequal(s.cluster)) {
+    return;
+  }
+  const auto check_feed = [&](const Feed& feed, double gpus, const char* of) {
+    const core::Watts drawn = feed.pue * gpus * more * fit->boards.front().board;
+    if (drawn > feed.headroom()) {
+      complaints.add("run.recovery.elastic.boost",
+                     "boards of a narrowed replica draw {} more, and what feeds {} has {} left; "
+                     "feed more, boost less or leave 'boost' out",
+                     power_in_words(drawn), of, power_in_words(feed.headroom()));
+    }
+  };
+  if (const auto rack = fit->rack()) {
+    check_feed(*rack, rack->gpus, "a rack");
+  }
+  if (fit->facility && data > 0) {
+    check_feed(*fit->facility, fit->facility->gpus / data, "the building");
+  }
+}
+
+}  // namespace
+
 void check_broken_replica(const Scenario& scenario, int data, Complaints& complaints) {
   const auto& elastic = scenario.run.recovery.elastic;
   if (!elastic) {
@@ -159,6 +189,7 @@ void check_broken_replica(const Scenario& scenario, int data, Complaints& compla
                    "boards are boosted where a replica is narrowed; write 'broken_replica: "
                    "narrows' or leave 'boost' out");
   }
+  check_boost(scenario, data, complaints);
   if (elastic->pack && elastic->broken_replica != BrokenReplica::narrows) {
     complaints.add("run.recovery.elastic.pack",
                    "tensor groups that lost ranks are packed into few replicas where they go on; "

@@ -34,7 +34,8 @@ MachinePower machine_power(const ClusterSpec& cluster, std::int64_t spares, doub
 }
 
 double pue_of(const Scenario& scenario) {
-  return scenario.run.prices ? scenario.run.prices->pue : 1;
+  const auto& power = scenario.cluster.power;
+  return power && power->pue ? *power->pue : scenario.run.prices ? scenario.run.prices->pue : 1;
 }
 
 core::Watts peak_power(const Scenario& scenario) {

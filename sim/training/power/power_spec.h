@@ -15,9 +15,11 @@ constexpr auto enum_words(PowerExcess) {
   return std::array{E{PowerExcess::cap, "cap"}, E{PowerExcess::refuse, "refuse"}};
 }
 
-/// What can be fed; the nodes of a rack are `run.recovery.rack_nodes`, the PUE is `run.prices.pue`.
+/// What can be fed; the nodes of a rack are `run.recovery.rack_nodes`, and the PUE where
+/// `run.prices` says none.
 struct PowerSpec {
   std::optional<core::Watts> rack, facility;
+  std::optional<double> pue;
   PowerExcess excess = PowerExcess::cap;
   std::optional<core::Watts> least_board;
   template <class V>
@@ -29,9 +31,12 @@ struct PowerSpec {
                "`rack_spares`; absent: enough.",
                feed);
     v.optional("facility", facility,
-               "What the utility feeds the building: IT equipment times the PUE of `run.prices`; "
-               "absent: enough.",
+               "What the utility feeds the building: IT equipment times its PUE; absent: enough.",
                feed);
+    v.optional("pue", pue,
+               "Power usage effectiveness of the building; absent: that of `run.prices`, or 1 "
+               "without prices.",
+               core::Range{1, 10, false, false, "from 1 to 10"});
     v.optional("excess", excess,
                "Where boards at their limit draw more: cap lowers the limit of all boards until "
                "rack and building feed them; refuse says so.");
