@@ -158,6 +158,7 @@ int run_collective(int argc, char** argv) {
   for (const char* known : {"--quiet", "--progress"}) {
     app.get_option(known)->group("");  // of most verbs
   }
+  add_tables_option(app, options);
   add_output_options(app, options, {"table", "json", "csv", "md"});
   app.get_option("--format")
       ->option_text("WORD [table]")
@@ -166,8 +167,13 @@ int run_collective(int argc, char** argv) {
     return *code;
   }
   given.sizes_given = first->count() + last->count() > 0;
-  check_out(options);
-  deliver(options, shown(answer(given, options), options));
+  check_out(options, {options.tables});
+  const auto result = answer(given, options);
+  std::vector<OutFile> files{shown(result, options)};
+  if (!options.tables.empty()) {
+    files.push_back({options.tables, report::nccl_tests_text(result)});
+  }
+  deliver(options, files);
   return 0;
 }
 

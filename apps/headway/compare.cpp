@@ -52,10 +52,12 @@ int compare_with_profiles(const std::vector<std::string>& files, const CommonOpt
     return study::compare_profiles(config::load_scenario(files[0], load_options(options)), profiles,
                                    how);
   }();
-  deliver(options, with_report(options,
-                               printed(result, options, report::profile_json, report::profile_csv,
-                                       report::profile_document),
-                               [&] { return report::profile_json(result); }));
+  auto out = with_report(
+      options,
+      printed(result, options, report::profile_json, report::profile_csv, report::profile_document),
+      [&] { return report::profile_json(result); });
+  add_tables(result, options, report::profile_document, out);
+  deliver(options, out);
   return 0;
 }
 
@@ -84,13 +86,14 @@ int run_compare(int argc, char** argv) {
   add_scenario_options(app, options);
   add_execution_options(app, options);
   add_report_option(app, options);
+  add_tables_option(app, options);
   add_output_options(app, options, {"table", "json", "csv", "md"});
   if (const auto code = parse(app, argc, argv, &options)) {
     return *code;
   }
   std::vector<std::string> files{a};
   files.insert(files.end(), others.begin(), others.end());
-  check_out(options, {options.report});
+  check_out(options, {options.report, options.tables});
   check_files(files, how.layers);
   if (is_profile(files[1])) {
     return compare_with_profiles(files, options);
@@ -104,10 +107,12 @@ int run_compare(int argc, char** argv) {
     return study::compare(config::load_scenario(files[0], load_options(options)),
                           config::load_scenario(files[1], load_options(options)), how);
   }();
-  deliver(options, with_report(options,
-                               printed(result, options, report::compare_json, report::compare_csv,
-                                       report::compare_document),
-                               [&] { return report::compare_json(result); }));
+  auto out = with_report(
+      options,
+      printed(result, options, report::compare_json, report::compare_csv, report::compare_document),
+      [&] { return report::compare_json(result); });
+  add_tables(result, options, report::compare_document, out);
+  deliver(options, out);
   return result.a.fits && result.b.fits ? 0 : study::exit_code(study::Status::infeasible);
 }
 

@@ -103,7 +103,8 @@ int run_drill(int argc, char** argv) {
   add_options(app, given);
   CommonOptions& options = given.common;
   if (asks_for_list(argc, argv)) {
-    deliver(options, report::drill_list(page_of(options)));
+    const report::Page page = page_of(options);
+    deliver(options, OutFile{"", report::drill_list(page), page.colour});
     return 0;
   }
   if (const auto code = parse(app, argc, argv, &options)) {

@@ -41,7 +41,7 @@ std::string kind_of(const SpecType& type) {
       return "text";
     case Shape::quantity:
       return fmt::format("{}, in {}", config::dimension_name(type.dimension),
-                         fmt::join(config::unit_spellings(type.dimension), ", "));
+                         fmt::join(config::unit_examples(type.dimension), ", "));
     case Shape::word:
       return fmt::format("one of {}", fmt::join(type.words, ", "));
     case Shape::optional:
@@ -254,7 +254,7 @@ std::string suggestion(const std::string& text) {
       names.push_back(d.figure);
     }
   }
-  const auto near = core::did_you_mean(text, names);
+  const auto near = config::is_other_name(text) ? std::nullopt : core::did_you_mean(text, names);
   const std::string meant =
       near ? fmt::format("; did you mean '{}'?", *near)
            : config::key_suggestion(text, *config::find_kind("scenarios")->type);

@@ -120,7 +120,12 @@ std::string option_lines(const CLI::App& app) {
 
 /// The words of an option whose help lists them, as "auto|plain|json|off [auto]", a line each.
 std::string word_lines(const CLI::App& app, const std::string& name) {
-  const auto* option = app.get_option_no_throw(name);
+  const auto options = app.get_options();
+  const auto positional =
+      std::find_if(options.begin(), options.end(),
+                   [](const CLI::Option* option) { return option->get_positional(); });
+  const bool first = name == kFirstPositional && positional != options.end();
+  const auto* option = first ? *positional : app.get_option_no_throw(name);
   std::string text = option == nullptr ? "" : option->get_option_text();
   text.resize(std::min(text.size(), text.find(' ')));
   if (text.find('|') == std::string::npos) {
@@ -249,6 +254,13 @@ void add_execution_options(CLI::App& app, CommonOptions& options) {
       ->check(CLI::IsMember({"on", "off"}))
       ->option_text("on|off [on]");
   add_progress_options(app, options);
+}
+
+void add_tables_option(CLI::App& app, CommonOptions& options) {
+  app.add_option("--tables", options.tables, "Also write all tables, as --full has them, here")
+      ->check(file_name())
+      ->option_text("FILE")
+      ->group("");
 }
 
 void add_progress_options(CLI::App& app, CommonOptions& options) {

@@ -26,6 +26,7 @@ struct CommonOptions {
   std::string progress = "auto";
   std::string color = "auto";
   std::string report;   ///< page of HTML to write beside the result; empty: none
+  std::string tables;   ///< all tables as text, written beside the result; empty: none
   std::string command;  ///< as it was given
 };
 
@@ -53,6 +54,9 @@ void add_output_options(CLI::App& app,
                         CommonOptions& options,
                         const std::vector<std::string>& formats);
 
+/// --tables: for programs that ask for JSON, as the Python package does; no help names it.
+void add_tables_option(CLI::App& app, CommonOptions& options);
+
 /// A parser with the help of the house: what, options with defaults, two examples.
 void describe(CLI::App& app, const std::string& verb, const std::string& examples);
 
@@ -61,6 +65,8 @@ void describe(CLI::App& app, const std::string& verb, const std::string& example
 inline constexpr std::string_view kListOptions = "--list-options";
 /// Likewise, before the name of an option: prints the words that it takes, if they are listed.
 inline constexpr std::string_view kListWords = "--list-words";
+/// What it is asked for in place of an option's name: the words of the first positional.
+inline constexpr std::string_view kFirstPositional = "1";
 /// Likewise: prints the verb's part of the manual page.
 inline constexpr std::string_view kManual = "--manual";
 

@@ -75,6 +75,29 @@ OutFile printed(const Result& result,
   return printed(document(result), options);
 }
 
+/// All tables, where --tables names a file for them.
+template <class Result>
+void add_tables(const Result& result,
+                const CommonOptions& options,
+                report::Document (*document)(const Result&),
+                std::vector<OutFile>& files) {
+  if (!options.tables.empty()) {
+    files.push_back({options.tables, report::to_text(document(result))});
+  }
+}
+
+/// A result as `printed`, and all tables beside it.
+template <class Result>
+std::vector<OutFile> printed_with_tables(const Result& result,
+                                         const CommonOptions& options,
+                                         std::string (*json)(const Result&),
+                                         std::string (*csv)(const Result&),
+                                         report::Document (*document)(const Result&)) {
+  std::vector<OutFile> files{printed(result, options, json, csv, document)};
+  add_tables(result, options, document, files);
+  return files;
+}
+
 /// Prints `text`, or writes it to --out: first to a draft beside it, which then takes its name.
 /// Without --force that name stays with whoever took it first.
 /// @throws core::Error if the file cannot be written

@@ -35,15 +35,18 @@ double seconds_since(steady_clock::time_point start) {
   return std::chrono::duration<double>(steady_clock::now() - start).count();
 }
 
-/// "  35/s  ETA 12 s"; nothing before the end can be foretold.
+/// "  35/s  ETA 12 s", both at the same pace; nothing before the end can be foretold.
 std::string rate_and_time_left(core::TimeLeft& time_left,
                                std::size_t done,
                                std::size_t total,
                                double elapsed) {
   const auto left = time_left.told(done, total, elapsed);
-  return left ? fmt::format("  {}/s  ETA {:.0f} s",
-                            core::number(static_cast<double>(done) / elapsed), *left)
-              : std::string();
+  if (!left) {
+    return "";
+  }
+  const double rate = *left > 0 ? static_cast<double>(total - std::min(done, total)) / *left
+                                : static_cast<double>(done) / elapsed;
+  return fmt::format("  {}/s  ETA {:.0f} s", core::number(rate), *left);
 }
 
 /// Head and tail in at most so many columns; of a longer head its beginning.
@@ -113,8 +116,9 @@ void Progress::count(std::size_t done, std::size_t total) {
   if (2 * done < last_done_) {
     start_counting();
   }
+  const bool ends = done >= total && last_done_ < total;
   last_done_ = done;
-  if (mode_ == Mode::off || (done < total && steady_clock::now() - last_shown_ < kPause)) {
+  if (mode_ == Mode::off || (!ends && steady_clock::now() - last_shown_ < kPause)) {
     return;
   }
   if (mode_ == Mode::json) {

@@ -31,7 +31,7 @@ struct RunArguments {
   CommonOptions common;
   std::string scenario;
   bool explain = false, full = false, pictures = false;
-  std::string power, tables, network = "fluid";
+  std::string power, network = "fluid";
   std::vector<std::string> show;
   TraceFiles traces;
   KeepOptions kept;
@@ -141,11 +141,9 @@ void check_traces(const TraceFiles& traces) {
 void add_file_options(CLI::App& app, RunArguments& given) {
   app.add_option("--power", given.power,
                  "Write what the cluster draws over a step here: kW over time (CSV)")
-      ->option_text("FILE.csv");
-  app.add_option("--tables", given.tables, "Also write all tables, as --full has them, here")
       ->check(file_name())
-      ->option_text("FILE")
-      ->group("");  // for programs that ask for JSON, as the Python package does
+      ->option_text("FILE.csv");
+  add_tables_option(app, given.common);
 }
 
 void add_network_option(CLI::App& app, std::string& network) {
@@ -186,8 +184,9 @@ std::vector<OutFile> files_of(const RunArguments& given, const study::RunReport&
   if (!given.power.empty()) {
     files.push_back({given.power, report::power_csv(*result.power)});
   }
-  if (!given.tables.empty()) {
-    files.push_back({given.tables, report::to_text(report::run_document(as_asked(result, given)))});
+  if (!options.tables.empty()) {
+    files.push_back(
+        {options.tables, report::to_text(report::run_document(as_asked(result, given)))});
   }
   return files;
 }
@@ -226,7 +225,7 @@ int run_run(int argc, char** argv) {
     return *code;
   }
   check_out(options,
-            {options.report, given.traces.step, given.traces.run, given.power, given.tables});
+            {options.report, given.traces.step, given.traces.run, given.power, options.tables});
   check_sections(given.show);
   check_traces(given.traces);
   check_network(given);

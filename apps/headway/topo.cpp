@@ -58,11 +58,12 @@ network::Fabric with_failures(study::Machine& machine, const std::vector<std::st
   return fabric;
 }
 
-OutFile described(study::TopoReport& result,
-                  const network::Fabric& fabric,
-                  const CommonOptions& options) {
+std::vector<OutFile> described(study::TopoReport& result,
+                               const network::Fabric& fabric,
+                               const CommonOptions& options) {
   result.fabric = network::report(fabric);
-  return printed(result, options, report::topo_json, report::topo_csv, report::topo_document);
+  return printed_with_tables(result, options, report::topo_json, report::topo_csv,
+                             report::topo_document);
 }
 
 }  // namespace
@@ -90,8 +91,12 @@ int run_topo(int argc, char** argv) {
       ->option_text("ENTRY [dgx-h100]");
   app.add_option("--fabric", how.fabric, "Fabric entry, where FILE is a node")
       ->option_text("ENTRY");
-  app.add_option("--dot", dot, "Also write the graph for Graphviz")->option_text("FILE");
-  app.add_option("--graphml", graphml, "Also write the graph as GraphML")->option_text("FILE");
+  app.add_option("--dot", dot, "Also write the graph for Graphviz")
+      ->check(file_name())
+      ->option_text("FILE");
+  app.add_option("--graphml", graphml, "Also write the graph as GraphML")
+      ->check(file_name())
+      ->option_text("FILE");
   app.add_option("--down", down, "A switch that has failed: leaf:3, spine:0, core:1")
       ->allow_extra_args(false)
       ->option_text("SWITCH");
@@ -103,20 +108,21 @@ int run_topo(int argc, char** argv) {
   app.add_option("--set", options.set, "Change a value of FILE, as nodes=64")
       ->allow_extra_args(false)
       ->option_text("PATH=VALUE");
+  add_tables_option(app, options);
   add_output_options(app, options, {"table", "json", "csv", "md"});
   add_progress_options(app, options);
   app.get_option("--progress")->group("");  // beside --quiet
   if (const auto code = parse(app, argc, argv, &options)) {
     return *code;
   }
-  check_out(options, {dot, graphml});
+  check_out(options, {dot, graphml, options.tables});
   study::TopoReport result{study::load_machine(file, how, load_options(options)), {}};
   auto fabric = with_failures(result.machine, down);
-  std::vector<OutFile> files{is_stressed->count() > 0
-                                 ? printed(stressed(result.machine, fabric, stress, options),
-                                           options, report::stress_json, report::stress_csv,
-                                           report::stress_document)
-                                 : described(result, fabric, options)};
+  auto files =
+      is_stressed->count() > 0
+          ? printed_with_tables(stressed(result.machine, fabric, stress, options), options,
+                                report::stress_json, report::stress_csv, report::stress_document)
+          : described(result, fabric, options);
   if (!dot.empty()) {
     files.push_back({dot, network::to_dot(fabric)});
   }

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import json
 import os
-import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -25,6 +24,7 @@ from headway._words import (
     _path_and_text,
     _rooted,
     _roots,
+    _with_tables,
 )
 from headway.results import (
     DiagnoseResult,
@@ -34,14 +34,6 @@ from headway.results import (
     RunResult,
     SolveResult,
 )
-
-
-def _with_files(scenario: Source, words: Sequence[str], told: Listener | None) -> tuple[str, str]:
-    """JSON and tables of ``headway run``, which writes files beside them: one prediction."""
-    with _file_of(scenario) as file, tempfile.TemporaryDirectory(prefix="headway-") as folder:
-        tables = Path(folder) / "tables.txt"
-        words = [*words, *_options(tables=tables, quiet=told is None), "--format", "json"]
-        return _call("run", file, *words, told=told), tables.read_text(encoding="utf-8")
 
 
 def run(
@@ -140,7 +132,9 @@ def run(
             packets = None if network == "fluid" else network
             words = _options(set, seed=seed, trials=trials, network=packets, **how, **files)
             words += _options(explain=explain, pictures=pictures, force=force)
-            json_text, table = _with_files(scenario, words, told)
+            words += _options(quiet=told is None)
+            with _file_of(scenario) as file:
+                json_text, table = _with_tables("run", file, *words, told=told)
         else:
             json_text, table = predicted(path, roots, changes, pictures, told)
     return RunResult(json_text, table, None if pictures or network != "fluid" else drawn)
@@ -183,7 +177,7 @@ def plan(
     *,
     over: Axes | None = None,
     machines: Iterable[Changes] | None = None,
-    nodes: Sequence[int] = (),
+    nodes: int | Sequence[int] = (),
     vary: Sequence[str] = (),
     hold: Sequence[str] = (),
     objective: str | Sequence[str] = (),
@@ -215,7 +209,7 @@ def plan(
         ``{"cluster.node": ["dgx-h100", "dgx-b200"]}``: every combination is a candidate machine.
     machines : iterable of mappings, optional
         Candidates one by one, each the fields that it changes.
-    nodes : sequence of int
+    nodes : int or sequence of int
         Cluster sizes to look at, instead of ``cluster.nodes``.
     vary, hold : sequence of str
         Fields of ``parallelism`` to vary, all others being held; to hold as the scenario has them.
@@ -256,21 +250,21 @@ def plan(
     """
     changes = _changes(set, seed, trials) + _search_changes(over, machines, vary, hold)
     goals = [objective] if isinstance(objective, str) else list(objective)
+    sizes = list(nodes) if isinstance(nodes, Iterable) else [nodes]
     bounds = [f"{key}={value}" for key, value in (limits or {}).items()]
     if keep is not None or engine is not None or scheduler is not None:
         words = [word for change in changes for word in ("--set", change)]
         words += _options(
-            nodes=",".join(map(str, nodes)) or None, objective=",".join(goals) or None,
+            nodes=",".join(map(str, sizes)) or None, objective=",".join(goals) or None,
             limit=bounds, top=top, all=all, simulate=simulate, verify=verify,
             sensitivity=sensitivity, keep=keep, threads=threads or None,
             fold=None if fold else "off",
         )  # fmt: skip
         with listener(progress) as told, _file_of(scenario) as file:
             once = _options(engine=engine, scheduler=scheduler, save=save, quiet=told is None)
-            printed = _call("plan", file, *words, *once, "--format", "json", told=told)
-            return PlanResult(printed, _call("plan", file, *words, "--quiet", "--format", "table"))
+            return PlanResult(*_with_tables("plan", file, *words, *once, told=told))
     path, text = _path_and_text(scenario)
-    counts = (list(nodes), simulate, verify, all, sensitivity)
+    counts = (sizes, simulate, verify, all, sensitivity)
     request = (path, text, _roots(), changes, threads, fold, top, goals, bounds, *counts)
     with listener(progress) as told:
         printed, table, files = watched(lambda watch: _core.plan(*request, watch), told)

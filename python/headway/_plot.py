@@ -38,6 +38,18 @@ class Chart:
             "text/plain": repr(self),
         }
 
+    def to_svg(self) -> str:
+        """The chart as a picture.
+
+        Raises
+        ------
+        ModuleNotFoundError
+            If vl-convert-python is not installed.
+        """
+        import vl_convert
+
+        return str(vl_convert.vegalite_to_svg(self.specification))
+
 
 VERBS = {
     "run": (
@@ -130,12 +142,12 @@ class Plots:
     says why.
     """
 
-    def __init__(self, json_text: str, draw: Callable[[], str] | None = None) -> None:
+    def __init__(self, json_text: str = "{}", draw: Callable[[], str] | None = None) -> None:
         self._draw = draw
         self._read(json_text)
 
     def _read(self, json_text: str) -> None:
-        text = watched(lambda _: _core.charts(json_text))
+        text = "[]" if json_text == "{}" else watched(lambda _: _core.charts(json_text))
         self._json = json_text
         self._charts = {chart["id"]: chart for chart in json.loads(text)}
 

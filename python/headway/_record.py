@@ -100,7 +100,8 @@ class Result(Record):
         return self.table
 
     def __repr__(self) -> str:
-        name = self["scenario"]["name"] if "scenario" in self else ""
+        named = [self.get("scenario", self), self.get("a", {}), self.get("b", {})]
+        name = " and ".join(each["name"] for each in named if each.get("name"))
         return (
             f"<{self['schema']} {name!r}: {self.verdict}>"
             if self.verdict
@@ -109,14 +110,26 @@ class Result(Record):
 
     @property
     def verdict(self) -> str:
-        """The sentence that matters: what limits a run, which plan is the best; may be empty."""
-        return str(self.get("verdict", self.get("limit", "")))
+        """The sentence that matters: what limits a run, which plan is the best, or why there is
+        none; may be empty."""
+        if said := self.get("verdict", self.get("limit", "")):
+            return str(said)
+        return " ".join(self.get("sentences", ()) or self.get("reasons", ()))
 
-    def _repr_html_(self) -> str:
-        """What a notebook shows: the figures that decide, and the verdict; of a list its rows."""
+    def _figures_html(self) -> str:
+        """The figures that decide, and the verdict; of a list its rows."""
         if self._is_list():
             return self._rows_html()
         return watched(lambda _: _core.summary(self.json))
+
+    def _repr_html_(self) -> str:
+        """What a viewer of HTML alone shows: the figures, and the main chart as a picture where
+        vl-convert-python is installed."""
+        chart = self._main_chart()
+        try:
+            return self._figures_html() + ("" if chart is None else chart.to_svg())
+        except ModuleNotFoundError:
+            return self._figures_html()
 
     def _rows_html(self) -> str:
         rows = self.to_dict()["rows"]
@@ -141,14 +154,14 @@ class Result(Record):
         """The figures that decide, and the main chart; what shows one thing of it picks."""
         chart = self._main_chart()
         bundle = {} if chart is None else chart._repr_mimebundle_()
-        return {**bundle, "text/html": self._repr_html_(), "text/plain": repr(self)}
+        return {**bundle, "text/html": self._figures_html(), "text/plain": repr(self)}
 
     def _ipython_display_(self) -> None:
         """Both of them, in notebooks: of one output they would show one form alone."""
         from IPython.display import display as untyped
 
         display: Callable[..., object] = untyped
-        display({"text/html": self._repr_html_(), "text/plain": repr(self)}, raw=True)
+        display({"text/html": self._figures_html(), "text/plain": repr(self)}, raw=True)
         chart = self._main_chart()
         if chart is not None:
             display(chart._repr_mimebundle_(), raw=True)
@@ -174,7 +187,9 @@ class Result(Record):
 
     @property
     def plot(self) -> Plots:
-        """Charts, as the page of the result has them."""
+        """Charts, as the page of the result has them; of a list none."""
+        if self._is_list():
+            return Plots()
         return Plots(self.json, self._drawn_json if self._draw else None)
 
     def to_pandas(self) -> pandas.DataFrame:
@@ -189,6 +204,8 @@ class Result(Record):
         import pandas
 
         values = self.to_dict()
+        if "plans" in values and not values["plans"]:
+            return pandas.DataFrame()
         for key in ("plans", "rows", "timeline", "suspects", "thresholds", "layers", "tiers"):
             if isinstance(values.get(key), list) and values[key]:
                 return pandas.json_normalize(values[key])

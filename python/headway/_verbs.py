@@ -21,6 +21,7 @@ from headway._words import (
     _options,
     _path_and_text,
     _roots,
+    _with_tables,
 )
 from headway.results import (
     CollectiveResult,
@@ -42,9 +43,8 @@ Kind = TypeVar("Kind", bound=Result)
 
 
 def _result(kind: type[Kind], words: Sequence[object], told: Listener | None = None) -> Kind:
-    """A verb that seldom takes long is asked for both of its forms."""
-    printed, table = (_call(*words, "--format", form, told=told) for form in ("json", "table"))
-    return kind(printed, table)
+    """The answer of the program as JSON, and its tables."""
+    return kind(*_with_tables(*words, told=told))
 
 
 def compare(
@@ -343,8 +343,7 @@ def topo(
         values = {"nodes": nodes, "node": node, "fabric": fabric, "down": list(down)}
         words = ["topo", file, *_options(set, **values)]
         if dot is not None or graphml is not None:
-            graphs = _options(dot=dot, graphml=graphml, force=force)
-            _call(*words, *graphs, "--quiet", "--format", "csv")
+            words += _options(dot=dot, graphml=graphml, force=force)
         words += _options(stress=stress)
         return _result(TopoResult if stress is None else TopoStressResult, words, told)
 
@@ -413,15 +412,14 @@ def validate(
     Returns
     -------
     ValidateResult, or that of `anchor`, `collectives`, `goodput` or `flow_model`
-        The object of ``headway validate --format json``; its table is the same text.
+        The object of ``headway validate --format json``.
     """
     values = {"runs": runs, "collectives": collectives, "goodput": goodput, "only": only}
     flags = {"flow-model": flow_model, "quick": quick, "calibrated": calibrated}
     words = _options(None, **values, anchor=anchor, **flags)
     with listener(progress) as told:
         words += _options(quiet=told is None)
-        printed = _call("validate", *words, "--format", "json", told=told)
-    return Result(printed, printed)
+        return _result(Result, ["validate", *words], told)
 
 
 def import_(format: str, *files: PathLike, **options: object) -> str:

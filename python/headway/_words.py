@@ -152,6 +152,14 @@ def _call(*words: object, told: Listener | None = None) -> str:
     return printed
 
 
+def _with_tables(*words: object, told: Listener | None = None) -> tuple[str, str]:
+    """What the program prints as JSON, and all tables of the same answer."""
+    with tempfile.TemporaryDirectory(prefix="headway-") as folder:
+        tables = Path(folder) / "tables.txt"
+        printed = _call(*words, "--tables", tables, "--format", "json", told=told)
+        return printed, tables.read_text(encoding="utf-8")
+
+
 def _options(set: Changes | None = None, **values: object) -> list[str]:
     """Options as words: True is a flag, a sequence is repeated, None and False are left out."""
     words = [word for change in _changes(set) for word in ("--set", change)]

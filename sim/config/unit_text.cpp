@@ -396,6 +396,23 @@ std::vector<std::string> unit_spellings(Dimension dimension) {
   return spellings;
 }
 
+std::vector<std::string> unit_examples(Dimension dimension) {
+  std::vector<std::string> examples;
+  if (const Naming* naming = naming_of(dimension)) {
+    for (const std::string_view unit : naming->units) {
+      if (!unit.empty()) {
+        examples.emplace_back(unit);
+      }
+    }
+  }
+  for (std::string& spelling : unit_spellings(dimension)) {
+    if (std::find(examples.begin(), examples.end(), spelling) == examples.end()) {
+      examples.push_back(std::move(spelling));
+    }
+  }
+  return examples;
+}
+
 std::string unit_pattern(Dimension dimension) {
   const auto group = [](Dimension of) {
     return fmt::format("({})", fmt::join(unit_spellings(of), "|"));

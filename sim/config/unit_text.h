@@ -58,6 +58,9 @@ std::string_view dimension_name(Dimension dimension);
 /// Regular expression (ECMA 262) of all units of `dimension`, for the schema.
 std::string unit_pattern(Dimension dimension);
 
+/// Units that quantities of `dimension` are written in, what reads best first.
+std::vector<std::string> unit_examples(Dimension dimension);
+
 /// All spellings of single units of `dimension`, for tests and documentation.
 std::vector<std::string> unit_spellings(Dimension dimension);
 

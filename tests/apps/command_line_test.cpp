@@ -295,6 +295,11 @@ TEST_F(CommandLine, CompletionKnowsTheOptionsOfEachVerb) {
   };
   EXPECT_TRUE(completes("drill --mon", 2, "--monitor"));
   EXPECT_TRUE(completes("run --color ''", 3, "auto always never"));
+  EXPECT_TRUE(completes("export tor", 2, "torchtitan")) << "a positional";
+  EXPECT_TRUE(completes("completion ''", 2, "bash zsh fish man"));
+  EXPECT_TRUE(completes("calibrate an", 2, "anchor"));
+  EXPECT_TRUE(completes("plan s.yaml --hold micro", 4, "micro_batch")) << "fields of the search";
+  EXPECT_TRUE(completes("plan s.yaml --objective do", 4, "dollars"));
   EXPECT_TRUE(completes("explain cluster.spare", 2, "cluster.spares")) << "keys";
   EXPECT_TRUE(completes("topo rail-on", 2, "rail-only-ndr")) << "entries";
   EXPECT_TRUE(completes("collective all_reduce --node dgx-h1", 4, "dgx-h100")) << "entries";

@@ -146,6 +146,9 @@ TEST_F(Explain, TellsWhatAKeyIs) {
   EXPECT_THAT(run("explain run.trials").out, HasSubstr("Used by: the run of weeks (campaign), "));
   EXPECT_THAT(run("explain cluster.nodes").out, HasSubstr("memory, run, cost, plans."));
   EXPECT_THAT(run("explain mtbf").out, HasSubstr("run.failures.hazards[].mtbf\n"));
+  EXPECT_THAT(run("explain run.prices.storage").out,
+              HasSubstr("a price per size and time, in USD/TB/month, USD/GB/month"));
+  EXPECT_THAT(run("explain cluster.node.nic.bandwidth").out, HasSubstr("in Gbps, GB/s, TB/s"));
   EXPECT_THAT(run("explain run.failures.hazards[3].mtbf").out, HasSubstr("a time, in"));
   EXPECT_THAT(run("explain training.global_batch").out, HasSubstr("Default: none: it must be"));
   EXPECT_THAT(run("explain step.mfu").out, HasSubstr("A figure of `step` of `headway run`"));
@@ -162,6 +165,8 @@ TEST_F(Explain, TellsWhatAKeyIs) {
 
 TEST_F(Explain, KnowsWhatWasMeant) {
   EXPECT_THAT(run("explain seq_length").err, HasSubstr("did you mean training.sequence_length, "));
+  EXPECT_THAT(run("explain tp").err, HasSubstr("did you mean parallelism.tensor"));
+  EXPECT_THAT(run("explain gradient_accumulation").err, HasSubstr("parallelism.micro_batch"));
   EXPECT_THAT(run("explain mtfb").err, HasSubstr("did you mean 'mtbf'?"));
   EXPECT_THAT(run("explain step.mfuu").err, HasSubstr("did you mean 'step.mfu'?"));
   EXPECT_THAT(run("explain zero1").err, HasSubstr("it is a value of parallelism.sharding"));

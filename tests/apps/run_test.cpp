@@ -347,6 +347,16 @@ TEST_F(PlanVerb, SavesItsPlansAsScenarios) {
   EXPECT_FALSE(exists("plans/plan-1.megatron.sh"));  // the generic software has no launch file
 }
 
+TEST_F(PlanVerb, MakesItsFolderOnlyWhereItHasPlans) {
+  EXPECT_EQ(run("plan none.yaml --save deep/plans").code, 2);
+  EXPECT_FALSE(exists("deep"));
+  write_small("s.yaml");
+  EXPECT_THAT(run("plan s.yaml --save s.yaml").err,
+              HasSubstr("--save s.yaml: it is there and no folder; name another"));
+  EXPECT_EQ(run("plan s.yaml --vary tensor --save deep/plans").code, 0);
+  EXPECT_TRUE(exists("deep/plans/plan-1.yaml"));
+}
+
 TEST_F(PlanVerb, SavesLaunchFilesOfTheSoftware) {
   write_small("s.yaml");
   const std::string plan =

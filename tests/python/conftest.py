@@ -34,24 +34,39 @@ BROWSER = shutil.which("chromium")
 LIBRARY = ROOT / os.environ.get("HEADWAY_BUILD", "build/release") / "share/headway/charts.js"
 
 
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Says what this machine lacks to look at pages of results."""
+def lacking() -> list[str]:
+    """What this machine lacks to look at pages of results."""
     playwright = importlib.util.find_spec("playwright") is not None
-    for found, what in (
-        (BROWSER, "no chromium"),
+    there = (
+        (BROWSER, "no chromium, which scripts/setup --deep installs"),
         (LIBRARY.is_file(), f"no {LIBRARY}"),
         (playwright, "no playwright, which scripts/setup --tests installs"),
-    ):
-        if not found:
-            terminalreporter.write_line(f"pages are not looked at: there is {what}")
+    )
+    return [what for found, what in there if not found]
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Says so."""
+    for what in lacking():
+        terminalreporter.write_line(f"pages are not looked at: there is {what}")
+
+
+def pytest_sessionstart() -> None:
+    """The deep stage looks at pages, or fails."""
+    if os.environ.get("HEADWAY_DEEP") and lacking():
+        pytest.exit(f"pages cannot be looked at: there is {', '.join(lacking())}", 1)
 
 
 # Files that take longest and have few tests: begun first, so that no processor has one at the end.
 LONGEST = ["test_site.py", "test_notebooks.py", "test_serve_page.py", "test_sweep.py"]
 
 
+@pytest.hookimpl(tryfirst=True)  # before tests are left out by their marks
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Sorts them, as far as `--no-loadscope-reorder` leaves it to us."""
+    """Marks those of the browser; sorts all, as far as `--no-loadscope-reorder` lets us."""
+    for item in items:
+        if "browser" in getattr(item, "fixturenames", ()):
+            item.add_marker("browser")
     names = {name: place for place, name in enumerate(LONGEST)}
     items.sort(key=lambda item: names.get(item.path.name, len(LONGEST)))
 

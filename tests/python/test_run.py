@@ -181,6 +181,7 @@ def test_plan_saves_the_files_of_the_command_line(small, command, tmp_path):
     words += ("--vary", "tensor", "--top", 2, "--save", theirs)
     assert command("plan", small, *words).returncode == 0
     headway.plan(small, vary=["tensor"], top=2, save=mine, set=software)
+    headway.plan(small, vary=["tensor", "first_stage_layers"], top=2)  # as tables call them
     names = sorted(path.name for path in theirs.iterdir())
     assert {"plan-1.yaml", "plan-1.megatron.sh"} <= {*names}
     assert names == sorted(path.name for path in mine.iterdir())

@@ -32,6 +32,11 @@ def on_a_terminal(columns: int, stream: str, *words: object) -> str:
     return text.decode().replace("\r\n", "\n")
 
 
+def test_the_list_of_faults_is_bold_where_a_terminal_can(program):
+    shown = on_a_terminal(120, "stdout", program, "drill", "--list")
+    assert "\x1b[1m" in shown and "\\x1b" not in shown
+
+
 def test_errors_are_folded_at_words(program, small, command):
     wrong = ("run", small, "--set", "cluster.node.gpu.power=abc", "--quiet")
     whole = command(*wrong).stderr

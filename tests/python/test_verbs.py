@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import json
 import re
+import sys
 import sysconfig
 import urllib.error
 import urllib.request
@@ -70,11 +71,13 @@ def test_collective_topo_and_validate_are_those_of_the_program(small, command):
     result = headway.collective("all_reduce", small, gpus=8, first="1M", last="4M", factor=2)
     options = ("--cluster", small, "--gpus", 8, "-b", "1M", "-e", "4M", "-f", 2)
     assert given(result) == printed(command, "collective", "all_reduce", *options)
+    assert result.table == command("collective", "all_reduce", *options).stdout
     assert len(result.to_pandas()) == 3
 
     result = headway.topo("rail-optimized-ndr", nodes=8, down=["leaf:0"])
     options = ("--nodes", 8, "--down", "leaf:0")
     assert given(result) == printed(command, "topo", "rail-optimized-ndr", *options)
+    assert result.table == command("topo", "rail-optimized-ndr", *options).stdout
 
     only = "sc21-001"
     heard = []
@@ -396,26 +399,27 @@ def test_a_notebook_shows_figures_and_the_main_chart(small, monkeypatch):
     monkeypatch.setattr("IPython.display.display", lambda bundle, raw: shown.append(bundle))
     result = headway.run(small)
     bundle = result._repr_mimebundle_()
-    assert bundle["text/html"] == result._repr_html_()
+    assert "<svg" not in bundle["text/html"]
+    # What knows HTML alone has the chart as a picture, where it can be drawn.
+    assert result._repr_html_() == bundle["text/html"] + result.plot.step().to_svg()
     assert bundle["application/vnd.vegalite.v6+json"] == result.plot.step().specification
     result._ipython_display_()
     figures, chart = shown
-    assert figures["text/html"] == result._repr_html_()
+    assert figures["text/html"] == bundle["text/html"]
     assert chart["application/vnd.vegalite.v6+json"]["title"] == "Where the step goes"
     # A result without charts is shown by its figures alone.
     shown.clear()
     headway.topo("rail-optimized-ndr", nodes=4)._ipython_display_()
     assert [list(bundle) for bundle in shown] == [["text/html", "text/plain"]]
+    monkeypatch.setitem(sys.modules, "vl_convert", None)
+    assert result._repr_html_() == bundle["text/html"]
 
 
 def test_charts_are_drawn_by_another_program_too(small):
     """vl-convert has Vega-Lite's own compiler: a specification that is wrong is refused."""
-    import vl_convert
-
     result = headway.run(small, set={"run.until.steps": 100000000}, explain=True, pictures=True)
     for name in result.plot:
-        svg = vl_convert.vegalite_to_svg(result.plot(name).specification)
-        assert "<svg" in svg, name
+        assert "<svg" in result.plot(name).to_svg(), name
 
 
 def test_results_are_tables(small):

@@ -106,7 +106,11 @@ std::vector<OutFile> in_form(const CommonOptions& options,
   OutFile shown = options.format == "json"  ? OutFile{options.out, json()}
                   : options.format == "csv" ? OutFile{options.out, csv()}
                                             : printed(document(), options);
-  return with_report(options, std::move(shown), json);
+  auto files = with_report(options, std::move(shown), json);
+  if (!options.tables.empty()) {
+    files.push_back({options.tables, report::to_text(document())});
+  }
+  return files;
 }
 
 std::vector<OutFile> validate_anchor(const RunTables& tables,
@@ -242,11 +246,12 @@ int run_validate(int argc, char** argv) {
       ->option_text("ROW");
   add_progress_options(app, options);
   add_report_option(app, options);
+  add_tables_option(app, options);
   add_output_options(app, options, {"table", "json", "csv", "md"});
   if (const auto code = parse(app, argc, argv, &options)) {
     return *code;
   }
-  check_out(options, {options.report});
+  check_out(options, {options.report, options.tables});
   const auto open = quick ? validation::OpenFlags::one_way : validation::OpenFlags::both_ways;
   deliver(options, flow_model             ? validate_fluid(only, options)
                    : !collectives.empty() ? validate_collectives(collectives, calibrated, options)

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <optional>
-#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -30,14 +29,37 @@ namespace headway::apps {
 
 namespace {
 
-/// @returns its name
-std::string make_folder(const std::string& name) {
-  std::error_code why;
-  std::filesystem::create_directories(name, why);
-  if (why) {
-    throw core::Error(fmt::format("--save {}: {}", name, why.message()));
+namespace fs = std::filesystem;
+
+/// What `check_out` has to look at before the work, so that the folder of --save can be written:
+/// its first file, or the topmost of the folders that are still to be made.
+/// @throws core::Error if it is there and no folder
+std::string first_of_folder(const std::string& name, const char* first_file) {
+  if (name.empty() || fs::is_directory(name)) {
+    return name.empty() ? "" : (fs::path(name) / first_file).string();
   }
-  return name;
+  if (fs::exists(fs::symlink_status(name))) {
+    throw core::Error(fmt::format("--save {}: it is there and no folder; name another", name));
+  }
+  fs::path made = name;
+  while (!made.parent_path().empty() && !fs::exists(made.parent_path())) {
+    made = made.parent_path();
+  }
+  return made.string();
+}
+
+/// Delivers, with the folder that some of the files are in.
+void deliver_with_folder(const CommonOptions& options,
+                         const std::string& folder,
+                         const std::vector<OutFile>& files) {
+  std::error_code why;
+  if (!folder.empty()) {
+    fs::create_directories(folder, why);
+  }
+  if (why) {
+    throw core::Error(fmt::format("--save {}: {}", folder, why.message()));
+  }
+  deliver(options, files);
 }
 
 /// What options of the search say in words.
@@ -83,19 +105,6 @@ std::string axis_words(const training::SweepAxisSpec& axis) {
                                            quoted_list(axis.values));
 }
 
-/// The words of --vary and --hold as `search` has them: the layers of both ends are one.
-std::string searched_fields(const std::string& list) {
-  std::string out;
-  std::stringstream words(list);
-  for (std::string word; std::getline(words, word, ',');) {
-    word = word == "first_stage_layers" || word == "last_stage_layers" ? "stage_layers" : word;
-    if (("," + out + ",").find("," + word + ",") == std::string::npos || word != "stage_layers") {
-      out += (out.empty() ? "" : ",") + word;
-    }
-  }
-  return out;
-}
-
 /// As --set of `search`.
 void set_searched(const SearchWords& words, std::vector<std::string>& set) {
   if (!words.over.empty()) {
@@ -109,7 +118,7 @@ void set_searched(const SearchWords& words, std::vector<std::string>& set) {
   }
   for (const auto& [key, list] : {std::pair("vary", &words.vary), std::pair("hold", &words.hold)}) {
     if (!list->empty()) {
-      set.push_back(fmt::format("search.{}=[{}]", key, searched_fields(*list)));
+      set.push_back(fmt::format("search.{}=[{}]", key, *list));
     }
   }
 }
@@ -197,7 +206,7 @@ int place_job(const std::string& scenario,
     files.push_back(
         {fmt::format("{}/placement-{}.yaml", save, i + 1), study::placement_file(result, i)});
   }
-  deliver(options, files);
+  deliver_with_folder(options, result.candidates.empty() ? "" : save, files);
   return study::exit_code(result.status());
 }
 
@@ -224,6 +233,7 @@ int plan_layouts(const std::string& scenario,
   auto files = with_report(
       options, printed(result, options, report::plan_json, report::plan_csv, report::plan_document),
       [&] { return report::plan_json(result); });
+  add_tables(result, options, report::plan_document, files);
   std::vector<std::string> saved;
   if (!save.empty()) {
     for (study::PlanFile& file : study::plan_files(result, config_roots())) {
@@ -233,7 +243,7 @@ int plan_layouts(const std::string& scenario,
       files.push_back({fmt::format("{}/{}", save, file.name), std::move(file.text)});
     }
   }
-  deliver(options, files);
+  deliver_with_folder(options, saved.empty() ? "" : save, files);
   if (!saved.empty()) {
     remark(options, fmt::format("In {}: {}", save, fmt::join(saved, ", ")));
   }
@@ -269,6 +279,7 @@ int run_plan(int argc, char** argv) {
   add_scenario_options(app, options);
   add_execution_options(app, options);
   add_report_option(app, options);
+  add_tables_option(app, options);
   add_output_options(app, options, {"table", "json", "csv", "md"});
   if (const auto code = parse(app, argc, argv, &options)) {
     return *code;
@@ -276,8 +287,8 @@ int run_plan(int argc, char** argv) {
   if (placement) {
     refuse_layouts(app);
   }
-  const std::string first = placement ? "/placement-1.yaml" : "/plan-1.yaml";
-  check_out(options, {options.report, words.save.empty() ? "" : make_folder(words.save) + first});
+  check_out(options, {options.report, options.tables,
+                      first_of_folder(words.save, placement ? "placement-1.yaml" : "plan-1.yaml")});
   if (placement) {
     return place_job(scenario, places, options, words.save);
   }

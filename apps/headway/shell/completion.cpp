@@ -10,7 +10,9 @@
 #include "sim/config/suggestions/suggest.h"
 #include "sim/core/error.h"
 #include "sim/drill/drill.h"
+#include "sim/plan/search.h"
 #include "sim/report/verbs/run_table.h"
+#include "sim/training/search_spec.h"
 
 #include "apps/headway/manual.h"
 #include "apps/headway/options.h"
@@ -68,13 +70,18 @@ std::vector<std::string> values_of(const config::SpecType& type) {
   return words;
 }
 
+template <core::Worded E>
+void add_words(std::vector<std::string>& words) {
+  for (const auto& entry : enum_words(E{})) {
+    words.emplace_back(entry.word);
+  }
+}
+
 /// Words that the scripts ask for where they are needed, so that no list can be stale.
 std::string words_of(const std::string& what) {
   std::vector<std::string> words;
   if (what == "faults") {
-    for (const auto& entry : enum_words(drill::FaultKind{})) {
-      words.emplace_back(entry.word);
-    }
+    add_words<drill::FaultKind>(words);
   } else if (what == "sections") {
     words = report::run_sections();
   } else if (what == "keys") {
@@ -84,6 +91,10 @@ std::string words_of(const std::string& what) {
     std::erase_if(words, [](const std::string& path) { return path.find('[') != path.npos; });
   } else if (what == "kinds") {
     words = config::catalogue_kinds();
+  } else if (what == "axes") {
+    add_words<training::SearchAxis>(words);
+  } else if (what == "goals") {
+    add_words<plan::Objective>(words);
   } else if (what.find('.') != std::string::npos) {
     const auto& keys = config::scenario_keys();
     const auto key = std::find_if(keys.begin(), keys.end(),
@@ -124,7 +135,12 @@ std::string bash_script() {
         words="$("$program" completion --words fabrics; "$program" completion --words nodes)" files=too ;;
       *" --gpu") words="$("$program" completion --words gpus 2>/dev/null)" ;;
       *" --model") words="$("$program" completion --words models 2>/dev/null)" ;;
+      *" --vary" | *" --hold") words="$("$program" completion --words axes 2>/dev/null)" ;;
+      *" --objective") words="$("$program" completion --words goals 2>/dev/null)" ;;
       "catalog catalog") words="list show constants" ;;
+      "calibrate calibrate") words="import fit compare anchor" ;;
+      "export export" | "import import" | "completion completion")
+        words="$("$program" "$verb" {} {} 2>/dev/null)" ;;
       "catalog list" | "catalog show" | "schema schema")
         words="$("$program" completion --words kinds 2>/dev/null)" ;;
       "catalog "*) words="$("$program" completion --words "$before" 2>/dev/null)" ;;
@@ -139,7 +155,7 @@ std::string bash_script() {
 }}
 complete -o filenames -F _headway headway
 )bash",
-      verb_words(), kListOptions, kListWords);
+      verb_words(), kListOptions, kListWords, kFirstPositional, kListWords);
 }
 
 /// The manual: of every verb the part that it prints itself.
@@ -188,7 +204,7 @@ int run_completion(int argc, char** argv) {
                     ->check(CLI::IsMember({"bash", "zsh", "fish", "man"}))
                     ->option_text("bash|zsh|fish|man");
   auto* listed = app.add_option("--words", words, "What may stand somewhere, a line each")
-                     ->option_text("faults|sections|keys|kinds|KIND|KEY");
+                     ->option_text("faults|sections|keys|kinds|axes|goals|KIND|KEY");
   if (const auto code = parse(app, argc, argv)) {
     return *code;
   }

@@ -19,8 +19,19 @@ namespace {
 constexpr std::size_t kMost = 6;
 
 /// What frameworks and people call keys of ours.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 21> kOtherNames{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 32> kOtherNames{
     {{"tp", "tensor"},
+     {"tp_size", "tensor"},
+     {"tensor_parallel", "tensor"},
+     {"tensor_parallel_size", "tensor"},
+     {"pp_size", "pipeline"},
+     {"pipeline_parallel", "pipeline"},
+     {"pipeline_parallel_size", "pipeline"},
+     {"dp_size", "data"},
+     {"data_parallel", "data"},
+     {"gradient_accumulation", "micro_batch"},
+     {"gradient_accumulation_steps", "micro_batch"},
+     {"optimizer", "optimizer_state"},
      {"pp", "pipeline"},
      {"dp", "data"},
      {"cp", "context"},
@@ -178,6 +189,10 @@ std::vector<KeyPath> find_keys(std::string_view text) {
     }
   }
   return whole.empty() ? ends : whole;
+}
+
+bool is_other_name(std::string_view key) {
+  return std::ranges::any_of(kOtherNames, [&](const auto& pair) { return pair.first == key; });
 }
 
 std::string key_suggestion(std::string_view key, const SpecType& where) {

@@ -28,6 +28,9 @@ std::vector<KeyPath> find_keys(std::string_view text);
 /// the places of a scenario that have such a key. Empty where nothing comes near.
 std::string key_suggestion(std::string_view key, const SpecType& where);
 
+/// Whether frameworks and people have this name for a key of ours.
+bool is_other_name(std::string_view key);
+
 /// The word of a list that somebody meant: one that has another name elsewhere (fsdp), or is
 /// spelled nearly so.
 std::optional<std::string> word_suggestion(std::string_view word,

@@ -222,8 +222,11 @@ std::string cascade_row(const Json& moment) {
 
 /// When each layer shows something, where the time is lost, and what would have saved some of it.
 void add_drill(const Json& result, std::vector<Chart>& charts) {
+  constexpr double kShortest = 10;  // seconds of a scale on which all happens at once
+  double last = kShortest;
   Json moments = Json::array();
   for (const auto& moment : at(result, {"timeline"})) {
+    last = std::max(last, number_at(moment, {"at_s"}).value_or(0));
     moments.push_back({{"layer", cascade_row(moment)},
                        {"seconds", moment["at_s"]},
                        {"moment", moment["moment"]},
@@ -238,7 +241,7 @@ void add_drill(const Json& result, std::vector<Chart>& charts) {
   spec["encoding"] = {
       {"x",
        axis("seconds", "quantitative", "time after the fault, logarithmic",
-            {{"scale", {{"type", "symlog"}}},
+            {{"scale", {{"type", "symlog"}, {"domain", {0, last}}}},
              {"axis", {{"values", {0, 1, 10, 60, 600, 3600, 36000}}, {"labelExpr", kTimes}}}})},
       {"y", axis("layer", "nominal", "",
                  {{"sort", nullptr}, {"scale", {{"domain", rows}}}, {"axis", {{"grid", true}}}})},
@@ -254,7 +257,9 @@ void add_drill(const Json& result, std::vector<Chart>& charts) {
   }
   Json saved = Json::array();
   for (const auto& remedy : at(result, {"remedies"})) {
-    saved.push_back({{"what", remedy["name"]}, {"value", remedy["saved_s"]}});
+    if (number_at(remedy, {"saved_s"}).value_or(0) > 0) {
+      saved.push_back({{"what", remedy["name"]}, {"value", remedy["saved_s"]}});
+    }
   }
   add(charts, "remedies", "What would have saved time", bars(saved, "seconds saved"));
 }

@@ -213,12 +213,15 @@ class Section {
     std::string list;
     for (const auto& remedy : at({"remedies"})) {
       // Of a run: what it brings, what to change; of a drill: what it saves, what and how.
-      const bool drilled = remedy.contains("saved_s");
-      list += element(
-          "li", escaped(drilled ? fmt::format("{} s saved: {} ({})", text_of(remedy["saved_s"]),
-                                              text_of(remedy["name"]), text_of(remedy["how"]))
-                                : fmt::format("{}: {}", text_of(remedy["brings"]),
-                                              text_of(remedy["change"]))));
+      const auto saved = number_at(remedy, {"saved_s"});
+      if (saved.value_or(1) <= 0) {
+        continue;
+      }
+      list +=
+          element("li", escaped(saved ? fmt::format("{} s saved: {} ({})", number(*saved),
+                                                    text_of(remedy["name"]), text_of(remedy["how"]))
+                                      : fmt::format("{}: {}", text_of(remedy["brings"]),
+                                                    text_of(remedy["change"]))));
     }
     return html + (list.empty() ? "" : element("h2", "What would help") + element("ol", list));
   }
@@ -339,7 +342,9 @@ class Section {
   /// The list that the verb was asked for: it is seen without a click, where no table of fewer
   /// columns stands above it.
   [[nodiscard]] bool is_answer(const std::string& key) const {
-    return key == "timeline" || (key == "rows" && text({"schema"}).starts_with("headway.validate"));
+    return key == "timeline" ||
+           (key == "rows" && text({"schema"}).starts_with("headway.validate")) ||
+           (key == "rejected" && at({"plans"}).empty());
   }
 
   [[nodiscard]] std::string tables() const {

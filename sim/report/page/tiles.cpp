@@ -150,6 +150,16 @@ Tiles drill_tiles(const Json& result) {
   return tiles;
 }
 
+/// The value that was looked for, and what the figure of the condition is there.
+Tiles solve_tiles(const Json& result) {
+  Tiles tiles;
+  if (const Json& answer = at(result, {"answer"}); answer.is_object()) {
+    tiles.emplace_back(text_of(answer["value"]), text_at(result, {"key"}));
+    tiles.emplace_back(text_of(answer["figure"]), "where " + text_at(result, {"condition"}));
+  }
+  return tiles;
+}
+
 /// "of 1,471 rows" in which a figure is there.
 std::string rows_of(const Json& summary) {
   return fmt::format("of {} rows", text_of(at(summary, {"n"})));
@@ -205,8 +215,9 @@ struct Verb {
   Tiles (*tiles)(const Json&);
 };
 constexpr Verb kVerbs[] = {
-    {"plan", plan_tiles},   {"compare", compare_tiles}, {"compare-profile", profile_tiles},
-    {"sweep", sweep_tiles}, {"drill", drill_tiles},     {"validate", validate_tiles}};
+    {"plan", plan_tiles},        {"compare", compare_tiles}, {"compare-profile", profile_tiles},
+    {"sweep", sweep_tiles},      {"solve", solve_tiles},     {"drill", drill_tiles},
+    {"validate", validate_tiles}};
 
 }  // namespace
 
@@ -241,8 +252,16 @@ Tiles tiles_of(const Json& result) {
 }
 
 std::string verdict_of(const Json& result) {
-  std::string verdict = text_at(result, {"verdict"});
-  return verdict.empty() ? text_at(result, {"limit"}) : verdict;
+  for (const char* key : {"verdict", "limit"}) {
+    if (std::string verdict = text_at(result, {key}); !verdict.empty()) {
+      return verdict;
+    }
+  }
+  std::string all;  // of an answer in sentences
+  for (const auto& sentence : at(result, {"sentences"})) {
+    all += (all.empty() ? "" : " ") + text_of(sentence);
+  }
+  return all;
 }
 
 }  // namespace headway::report

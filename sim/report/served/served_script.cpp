@@ -355,7 +355,7 @@ function showScenario() {
   for (const each of document.querySelectorAll('.field, aside details')) each.refresh();
   showChanges();
   if (document.activeElement !== get('text')) get('text').value = scenario.text;
-  history.replaceState(null, '', '#s=' + encode({t: scenario.text, c: [...scenario.set]}));
+  history.replaceState(null, '', address());
 }
 
 // --- The address ----------------------------------------------------------------------------------
@@ -365,9 +365,11 @@ const encode = value => btoa(Array.from(new TextEncoder().encode(JSON.stringify(
 const decode = text => JSON.parse(new TextDecoder().decode(
   Uint8Array.from(atob(text.replaceAll('-', '+').replaceAll('_', '/')), letter => letter.charCodeAt(0))));
 
+const address = () => '#s=' + encode({t: scenario.text, c: [...scenario.set]});
+
 // Takes the scenario of the address, if there is one.
-function takeAddress(address = location.hash) {
-  const given = /[#&]s=([\w-]+)/.exec(address);
+function takeAddress(text = location.hash) {
+  const given = /[#&]s=([\w-]+)/.exec(text);
   if (!given) return false;
   try {
     const {t, c} = decode(given[1]);
@@ -505,6 +507,7 @@ function listen() {
   get('drill').onclick = () => show('drill', 'drilling', {fault: get('fault').value + get('where').value.trim()});
   get('stop').onclick = () => ask('stop', {page, verb: get('stop').dataset.verb}).catch(() => {});
   get('link').onclick = async () => {
+    history.replaceState(null, '', address());  // of what is in the form, right or wrong
     try { await navigator.clipboard.writeText(location.href); say('the address of this scenario is copied'); }
     catch { say('copy the address of this page: it holds the scenario'); }
   };
