@@ -3,7 +3,7 @@
 // An actor runs a program: compute for some ticks, arrive at a transfer, wait for it. A transfer
 // (one instance of a group's operation) launches when all `need` actors have arrived, waits
 // `delay`, then all its flows run; it is complete when the last has ended. Instances of one group
-// are launched in order. The same engine runs a problem and its folded quotient (flow/fold.h), and
+// are launched in order. The same engine runs a problem and its folded quotient (fold/fold.h), and
 // both give the same ticks.
 #pragma once
 

@@ -10,7 +10,7 @@
 #include "sim/report/points/packed.h"
 
 // Lists of members are found by argument-dependent lookup, in the rooms of their structs. A member
-// that is left out here is missed by tests/apps/work_test.cpp, which compares whole results.
+// that is left out here is noticed by tests/apps/work_folder_test.cpp, which compares whole results.
 
 namespace headway::campaign {
 
