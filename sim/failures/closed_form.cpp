@@ -1,7 +1,6 @@
 #include "sim/failures/closed_form.h"
 
 #include <algorithm>
-#include <boost/math/distributions/binomial.hpp>
 #include <boost/math/special_functions/gamma.hpp>
 #include <cmath>
 #include <vector>
@@ -79,21 +78,6 @@ PerSecond job_rate(const FailureSpec& failures, Fleet fleet) {
 
 Seconds mean_time_between(PerSecond rate) { return rate.si() > 0 ? 1.0 / rate : Seconds(0); }
 
-double poisson_probability(std::int64_t count, double mean) {
-  if (mean == 0) {
-    return count == 0 ? 1 : 0;
-  }
-  const auto k = static_cast<double>(count);
-  return std::exp(k * std::log(mean) - mean - boost::math::lgamma(k + 1));
-}
-
-double poisson_at_most(std::int64_t count, double mean) {
-  if (count < 0) {
-    return 0;
-  }
-  return mean == 0 ? 1 : boost::math::gamma_q(static_cast<double>(count) + 1, mean);
-}
-
 double probability_of_any(PerSecond rate, Seconds time) { return -std::expm1(-(rate * time)); }
 
 double Weibull::survival(Seconds t) const {
@@ -151,23 +135,6 @@ std::int64_t spares_needed(std::int64_t nodes, PerSecond node_rate, Seconds repa
     blocked = offered * blocked / (static_cast<double>(spares + 1) + offered * blocked);
   }
   return spares;
-}
-
-std::int64_t binomial_quantile(std::int64_t n, double p, double confidence) {
-  const boost::math::binomial law(static_cast<double>(n), p);
-  std::int64_t k = 0;
-  while (boost::math::cdf(law, static_cast<double>(k)) < confidence) {
-    ++k;
-  }
-  return k;
-}
-
-double binomial_at_least(std::int64_t n, double p, std::int64_t k) {
-  if (k <= 0) {
-    return 1;
-  }
-  const boost::math::binomial law(static_cast<double>(n), p);
-  return boost::math::cdf(boost::math::complement(law, static_cast<double>(k - 1)));
 }
 
 }  // namespace headway::failures
