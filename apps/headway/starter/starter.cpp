@@ -1,7 +1,6 @@
 #include "apps/headway/starter/starter.h"
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <fmt/format.h>
 #include <numeric>
@@ -14,6 +13,7 @@
 #include "sim/core/infeasible.h"
 #include "sim/core/read_file.h"
 #include "sim/core/shown_text.h"
+#include "sim/core/text.h"
 #include "sim/gpu/spec.h"
 #include "sim/import/hugging_face/adapter_config.h"
 #include "sim/import/hugging_face/hugging_face.h"
@@ -35,12 +35,6 @@ config::LoadOptions roots() {
   config::LoadOptions options;
   options.roots = config_roots();
   return options;
-}
-
-int whole(const std::string& text) {
-  int value = 0;
-  std::from_chars(text.data(), text.data() + text.size(), value);
-  return value;
 }
 
 }  // namespace
@@ -96,7 +90,8 @@ Server server_with(const std::string& gpu) {
         config::entry_values(node.path, {"gpu.name", "gpus", "nic.bandwidth"}, roots());
     const bool first = !best || (node.name.starts_with("dgx-") && !best->entry.starts_with("dgx-"));
     if (values[0] == spec.name && first) {
-      best = Server{node.name, whole(values[1]), values[2], spec.name, narrow ? "fp16" : "bf16"};
+      best = Server{node.name, core::whole_text_as<int>(values[1]).value_or(0), values[2],
+                    spec.name, narrow ? "fp16" : "bf16"};
     }
   }
   if (!best) {

@@ -1,6 +1,5 @@
 #include "sim/study/verdict/assert.h"
 
-#include <charconv>
 #include <cmath>
 #include <fmt/format.h>
 #include <optional>
@@ -29,12 +28,7 @@ std::optional<double> read_number(std::string_view text) {
   if (text == "true" || text == "false") {
     return text == "true" ? 1.0 : 0.0;
   }
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value)) {
-    return std::nullopt;
-  }
-  return value;
+  return core::whole_text_as<double>(text);
 }
 
 std::string_view without_spaces(std::string_view text) {
