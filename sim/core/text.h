@@ -42,6 +42,8 @@ std::string count(double value);
 std::string compact(double value);
 /// A share as per cent with one decimal, as "61.3".
 std::string percent(double share);
+/// Without blanks, tabs and ends of lines at both ends.
+std::string_view trimmed(std::string_view text);
 /// In small letters, ASCII's.
 std::string lower_case(std::string text);
 

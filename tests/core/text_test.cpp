@@ -37,5 +37,12 @@ TEST(WholeTextAs, TakesWhatIsNotFiniteOnlyWhereAsked) {
   }
 }
 
+TEST(Trimmed, TakesBlanksOffBothEnds) {
+  EXPECT_EQ(trimmed(" \t a b\r\n"), "a b");
+  EXPECT_EQ(trimmed("a"), "a");
+  EXPECT_EQ(trimmed(" \n"), "");
+  EXPECT_EQ(trimmed(""), "");
+}
+
 }  // namespace
 }  // namespace headway::core

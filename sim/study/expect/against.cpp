@@ -179,7 +179,7 @@ class Against {
     std::optional<double> value;
     if (unit_of(measure) == "1/s") {
       const auto number = config::parse_number(text, why);
-      if (number && config::trimmed(number->rest).empty()) {
+      if (number && core::trimmed(number->rest).empty()) {
         value = number->value;
       } else if (number) {
         why = fmt::format("'{}' has a unit; tokens a second and GPU have none", text);

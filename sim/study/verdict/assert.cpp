@@ -31,12 +31,6 @@ std::optional<double> read_number(std::string_view text) {
   return core::whole_text_as<double>(text);
 }
 
-std::string_view without_spaces(std::string_view text) {
-  constexpr std::string_view kSpaces = " \t\r\n";
-  text.remove_prefix(std::min(text.find_first_not_of(kSpaces), text.size()));
-  return text.substr(0, text.find_last_not_of(kSpaces) + 1);
-}
-
 /// `path comparison number`; nothing if the text has another shape. Written by hand because
 /// std::regex recurses once a character and a long text ends its stack.
 std::optional<Assertion> read_assertion(const std::string& text) {
@@ -46,9 +40,9 @@ std::optional<Assertion> read_assertion(const std::string& text) {
   }
   const bool with_equals = text.compare(at + 1, 1, "=") == 0;
   const std::string comparison = text.substr(at, with_equals ? 2 : 1);
-  const auto path = without_spaces(std::string_view(text).substr(0, at));
+  const auto path = core::trimmed(std::string_view(text).substr(0, at));
   const auto number =
-      read_number(without_spaces(std::string_view(text).substr(at + comparison.size())));
+      read_number(core::trimmed(std::string_view(text).substr(at + comparison.size())));
   const bool is_path = !path.empty() && path.find_first_of(" \t\r\n") == std::string_view::npos;
   if (!number || !is_path || comparison == "=" || comparison == "!") {
     return std::nullopt;
