@@ -1,13 +1,15 @@
-// Numbers as people read them in tables and sentences, and as they are read from text.
+// Numbers as people read them in tables and sentences, and what is read from text: numbers, paths.
 #pragma once
 
 #include <charconv>
 #include <cmath>
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <system_error>
 #include <type_traits>
+#include <vector>
 
 namespace headway::core {
 
@@ -31,6 +33,17 @@ std::optional<Number> whole_text_as(std::string_view text) {
   }
   return value;
 }
+
+/// One step of a path such as "run.failures.hazards[2].mtbf": a key, or a place in a list.
+struct PathStep {
+  std::string_view key;
+  std::optional<std::size_t> index;
+
+  bool operator==(const PathStep&) const = default;
+};
+/// Steps of a path, views of it; none of an empty path, nothing of one that is no path. A key is
+/// whatever stands up to the next dot or bracket, and may be empty.
+std::optional<std::vector<PathStep>> path_steps(std::string_view path);
 
 /// Three significant figures with thousands separators, as "4.12", "1,230,000"; "-" if not finite.
 std::string number(double value);

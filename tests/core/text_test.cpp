@@ -44,5 +44,25 @@ TEST(Trimmed, TakesBlanksOffBothEnds) {
   EXPECT_EQ(trimmed(""), "");
 }
 
+PathStep step(std::string_view name) { return {name, std::nullopt}; }
+PathStep place(std::size_t index) { return {{}, index}; }
+
+TEST(PathSteps, AreKeysAndPlacesInLists) {
+  using Steps = std::vector<PathStep>;
+  EXPECT_EQ(path_steps("run.hazards[2].mtbf"),
+            (Steps{step("run"), step("hazards"), place(2), step("mtbf")}));
+  EXPECT_EQ(path_steps("a[0][10]"), (Steps{step("a"), place(0), place(10)}));
+  EXPECT_EQ(path_steps("[3].a"), (Steps{place(3), step("a")}));
+  EXPECT_EQ(path_steps(""), Steps{});
+  EXPECT_EQ(path_steps("a..b."), (Steps{step("a"), step(""), step("b"), step("")}));
+}
+
+TEST(PathSteps, AreNothingWhereATextIsNoPath) {
+  for (const char* text : {"x[2", "x[", "x[]", "x[-1]", "x[1 ]", "x[a]", "x[2]y", "x[1.5]",
+                           "x[99999999999999999999]", "[", "[]"}) {
+    EXPECT_EQ(path_steps(text), std::nullopt) << text;
+  }
+}
+
 }  // namespace
 }  // namespace headway::core
