@@ -85,8 +85,8 @@ struct MarkingLine {
   double from, to, probability;  ///< [ticks], [ticks], [1]
 
   explicit MarkingLine(const PacketSpec& spec)
-      : from(spec.marking_from.si() * 1e12),
-        to(spec.marking_to.si() * 1e12),
+      : from(core::Clock::step().in_ticks(spec.marking_from)),
+        to(core::Clock::step().in_ticks(spec.marking_to)),
         probability(spec.marking_probability) {}
 
   /// Of a packet that finds a queue that takes so long to drain.
