@@ -61,6 +61,10 @@ struct TransferGroup {
   /// Its members are of several pipeline stages, so that waiting for the last one is a bubble, as
   /// it is for a message between two stages (pipeline_p2p).
   bool across_stages = false;
+
+  [[nodiscard]] bool between_stages() const {
+    return across_stages || activity == core::Activity::pipeline_p2p;
+  }
 };
 
 /// One link that a flow uses, and how many times its rate it takes there.
