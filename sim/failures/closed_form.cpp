@@ -102,10 +102,19 @@ double CommonShock::nodes_lost_per_event() const {
   return (nodes * node_rate + domains * nodes_per_domain * domain_rate) / job_rate();
 }
 
+namespace {
+
+/// B(a, c) from B(a, c - 1).
+double with_one_server_more(double offered, double blocked, std::int64_t servers) {
+  return offered * blocked / (static_cast<double>(servers) + offered * blocked);
+}
+
+}  // namespace
+
 double erlang_b(double offered, std::int64_t servers) {
   double blocked = 1;
   for (std::int64_t c = 1; c <= servers; ++c) {
-    blocked = offered * blocked / (static_cast<double>(c) + offered * blocked);
+    blocked = with_one_server_more(offered, blocked, c);
   }
   return blocked;
 }
@@ -128,11 +137,11 @@ double stalled_share_with_crews(double offered, std::int64_t spares, std::int64_
 std::int64_t spares_needed(std::int64_t nodes, PerSecond node_rate, Seconds repair, double target) {
   HEADWAY_CHECK(target > 0, "no number of spares makes a stall impossible");
   const double offered = static_cast<double>(nodes) * node_rate * repair;
-  double blocked = offered / (1 + offered);
   std::int64_t spares = 0;
+  double blocked = erlang_b(offered, 1);
   while (blocked >= target) {
     ++spares;
-    blocked = offered * blocked / (static_cast<double>(spares + 1) + offered * blocked);
+    blocked = with_one_server_more(offered, blocked, spares + 1);
   }
   return spares;
 }

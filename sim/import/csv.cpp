@@ -127,6 +127,11 @@ const std::string& CsvTable::text(std::size_t row, std::string_view column) cons
   return cells_[row][column_index(column)];
 }
 
+std::string CsvTable::text_or_none(std::size_t row, std::string_view column) const {
+  return std::find(columns_.begin(), columns_.end(), column) == columns_.end() ? ""
+                                                                               : text(row, column);
+}
+
 std::optional<double> CsvTable::number(std::size_t row, std::string_view column) const {
   const std::string& cell = text(row, column);
   if (cell.empty()) {
