@@ -40,7 +40,7 @@ std::vector<fs::path> entry_folders(const EntryQuery& query) {
 
 std::vector<fs::path> config_roots(const fs::path& installed, const fs::path& source) {
   std::vector<fs::path> roots;
-  const char* variable = std::getenv("HEADWAY_CONFIGS");  // NOLINT(concurrency-mt-unsafe)
+  const char* variable = std::getenv("HEADWAY_CONFIGS");
   std::istringstream folders(variable == nullptr ? "" : variable);
   for (std::string folder; std::getline(folders, folder, ':');) {
     if (folder.empty()) {
