@@ -9,6 +9,7 @@
 
 #include "sim/config/suggestions/suggest.h"
 #include "sim/config/unit_text.h"
+#include "sim/core/text.h"
 #include "sim/report/constants.h"
 #include "sim/report/table.h"
 #include "sim/report/table_json.h"
@@ -120,7 +121,7 @@ const Figures& figures_of(const std::string& kind) {
 std::optional<double> in_si(const std::string& text) {
   std::string why;
   const auto number = config::parse_number(text, why);
-  const std::string_view rest = number ? config::trimmed(number->rest) : "";
+  const std::string_view rest = number ? core::trimmed(number->rest) : "";
   const auto unit = rest.empty() ? config::Unit{} : config::parse_unit(rest);
   return number && unit ? std::optional(number->value * unit->numerator / unit->denominator)
                         : std::nullopt;

@@ -1,13 +1,12 @@
 #include "apps/headway/options.h"
 
 #include <cmath>
-#include <cstdlib>
 #include <filesystem>
 #include <fmt/core.h>
 #include <limits>
-#include <sstream>
 #include <system_error>
 
+#include "sim/config/files.h"
 #include "sim/config/unit_text.h"
 #include "sim/core/read_file.h"
 #include "sim/core/shown_text.h"
@@ -353,32 +352,7 @@ config::LoadOptions load_options(const CommonOptions& options) {
 }
 
 std::vector<fs::path> config_roots() {
-  std::vector<fs::path> roots;
-  if (const char* variable = std::getenv("HEADWAY_CONFIGS"); variable != nullptr) {
-    std::istringstream folders(variable);
-    for (std::string folder; std::getline(folders, folder, ':');) {
-      if (folder.empty()) {
-        continue;
-      }
-      std::error_code why;
-      if (!fs::is_directory(folder, why)) {
-        const bool missing = !why || why == std::errc::no_such_file_or_directory;
-        throw core::Error(fmt::format("HEADWAY_CONFIGS names '{}', which is no folder{}",
-                                      core::shortened(folder),
-                                      missing ? "" : ": " + why.message()));
-      }
-      roots.emplace_back(folder);
-    }
-  }
-  // The first of the two: an installation never looks into the tree that it was built from.
-  for (const auto& root : {installed_configs(), source_configs()}) {
-    std::error_code ignored;
-    if (!root.empty() && fs::is_directory(root, ignored)) {
-      roots.push_back(root);
-      break;
-    }
-  }
-  return roots;
+  return config::config_roots(installed_configs(), source_configs());
 }
 
 }  // namespace headway::apps

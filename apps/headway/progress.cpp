@@ -6,6 +6,7 @@
 
 #include "sim/core/shown_text.h"
 #include "sim/core/text.h"
+#include "sim/report/result_json.h"
 #include "sim/report/wrap.h"
 
 #include "apps/headway/output.h"
@@ -20,16 +21,7 @@ using std::chrono::steady_clock;
 constexpr std::chrono::milliseconds kPause{100};
 
 /// A phase may name a file, and a file's name may hold anything but a zero and a '/'.
-std::string json_text(const std::string& text) {
-  std::string out = "\"";
-  for (const char c : core::visible(text)) {
-    out += c == '"' || c == '\\' ? std::string{'\\', c}
-           : c == '\n'           ? "\\n"
-           : c == '\t'           ? "\\t"
-                                 : std::string(1, c);
-  }
-  return out + "\"";
-}
+std::string json_text(const std::string& text) { return report::Json(core::visible(text)).dump(); }
 
 double seconds_since(steady_clock::time_point start) {
   return std::chrono::duration<double>(steady_clock::now() - start).count();

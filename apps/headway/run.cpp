@@ -1,6 +1,5 @@
 // headway run: one scenario, predicted.
 #include <algorithm>
-#include <chrono>
 #include <fmt/format.h>
 #include <optional>
 #include <string>
@@ -13,6 +12,7 @@
 #include "sim/report/verbs/run_screen.h"
 #include "sim/report/verbs/run_table.h"
 #include "sim/study/predict.h"
+#include "sim/study/stopwatch.h"
 #include "sim/training/explain/observed_rank.h"
 
 #include "apps/headway/measured/rank_list.h"
@@ -53,12 +53,11 @@ study::RunReport predict(const RunArguments& given, const campaign::KnownTrials*
   const CommonOptions& options = given.common;
   Progress progress(options);
   progress.phase("reading " + given.scenario);
-  const auto start = std::chrono::steady_clock::now();
+  study::Stopwatch clock;
   const auto loaded = config::load_scenario(given.scenario, load_options(options));
   study::PredictOptions how;
   how.known = known;
-  how.load_time = core::Seconds(
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  how.load_time = clock.lap();
   how.threads = options.threads;
   how.fold = options.fold;
   how.explain = !options.report.empty() || given.explains();

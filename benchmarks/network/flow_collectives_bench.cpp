@@ -2,7 +2,7 @@
 // answer.
 #include <benchmark/benchmark.h>
 
-#include "sim/network/patterns/patterns.h"
+#include "tests/network/patterns/patterns.h"
 
 namespace {
 

@@ -1,7 +1,7 @@
 // Hierarchical all-reduce and whole training steps through the flow engine, folded and unfolded.
 #include <benchmark/benchmark.h>
 
-#include "sim/network/patterns/patterns.h"
+#include "tests/network/patterns/patterns.h"
 
 namespace {
 

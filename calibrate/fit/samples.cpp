@@ -1,7 +1,6 @@
 #include "calibrate/fit/samples.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <fmt/format.h>
 #include <optional>
@@ -9,6 +8,7 @@
 
 #include "sim/core/error.h"
 #include "sim/core/parse_word.h"
+#include "sim/core/text.h"
 #include "sim/import/csv.h"
 
 namespace headway::fit {
@@ -190,14 +190,12 @@ class RowReader {
     if (cell_text.empty()) {
       return 0;
     }
-    double value = 0;
-    const char* const last = cell_text.data() + cell_text.size();
-    const auto [end, error] = std::from_chars(cell_text.data(), last, value);
-    if (error != std::errc{} || end != last || !std::isfinite(value) || value < 0) {
+    const auto value = core::whole_text_as<double>(cell_text);
+    if (!value || *value < 0) {
       complain(fmt::format("'{}' in column '{}' is no number of zero or more", cell_text, column));
       return 0;
     }
-    return value;
+    return *value;
   }
 
   template <class Integer>

@@ -3,9 +3,9 @@
 //
 // The blocks of the step graph are timed once for what they depend on (tensor and context degree,
 // micro-batch, recompute ...), each transfer alone on the fabric; the schedule of the pipeline is a
-// recurrence over its passes (workload/pipeline_time.h). What it leaves out: transfers of different
-// groups that share links, and differences between the ranks of a stage. Where nodes are of several
-// kinds, each has times of its own, and replicas are as slow as the slowest.
+// recurrence over its passes (workload/schedule/pipeline_time.h). What it leaves out: transfers of
+// different groups that share links, and differences between the ranks of a stage. Where nodes are
+// of several kinds, each has times of its own, and replicas are as slow as the slowest.
 // docs/models/workload.md, part "analytic tier".
 #pragma once
 

@@ -129,7 +129,7 @@ void Timeline::run_with_inner_waits(const TimedBlock& block, std::size_t first, 
         now = std::max(now, next_message(block, i));
         break;
       case OperationKind::copy:
-        break;  // probes have none: CopyLine (analytic_offload.h) runs them
+        break;  // probes have none: CopyLine (offload.h) runs them
     }
   }
   for (std::size_t i = first; i < end; ++i) {

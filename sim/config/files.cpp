@@ -1,10 +1,16 @@
 #include "sim/config/files.h"
 
 #include <algorithm>
+#include <cstdlib>
+#include <fmt/format.h>
 #include <set>
+#include <sstream>
+#include <string>
 #include <system_error>
 
 #include "sim/config/spec_type.h"
+#include "sim/core/error.h"
+#include "sim/core/shown_text.h"
 
 namespace headway::config {
 
@@ -31,6 +37,32 @@ std::vector<fs::path> entry_folders(const EntryQuery& query) {
 }
 
 }  // namespace
+
+std::vector<fs::path> config_roots(const fs::path& installed, const fs::path& source) {
+  std::vector<fs::path> roots;
+  const char* variable = std::getenv("HEADWAY_CONFIGS");
+  std::istringstream folders(variable == nullptr ? "" : variable);
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    if (folder.empty()) {
+      continue;
+    }
+    std::error_code why;
+    if (!fs::is_directory(folder, why)) {
+      const bool missing = !why || why == std::errc::no_such_file_or_directory;
+      throw core::Error(fmt::format("HEADWAY_CONFIGS names '{}', which is no folder{}",
+                                    core::shortened(folder), missing ? "" : ": " + why.message()));
+    }
+    roots.emplace_back(folder);
+  }
+  for (const fs::path& root : {installed, source}) {
+    std::error_code ignored;
+    if (!root.empty() && fs::is_directory(root, ignored)) {
+      roots.push_back(root);
+      break;
+    }
+  }
+  return roots;
+}
 
 bool is_path(std::string_view name) {
   return name.find('/') != std::string_view::npos || name.ends_with(".yaml") ||

@@ -17,6 +17,14 @@ struct EntryQuery {
   const std::vector<std::filesystem::path>& roots;  ///< configuration folders in order
 };
 
+/// Configuration folders that exist: those of HEADWAY_CONFIGS, then the first of these two that is
+/// there: an installation never looks into the tree that it was built from.
+/// @param installed  beside the running program
+/// @param source     of the tree that it was built from
+/// @throws core::Error if HEADWAY_CONFIGS names a folder that does not exist
+std::vector<std::filesystem::path> config_roots(const std::filesystem::path& installed,
+                                                const std::filesystem::path& source);
+
 /// True if `name` is a path ("./x.yaml", "../nodes/x.yaml", "x.yaml") and not a catalogue name.
 bool is_path(std::string_view name);
 

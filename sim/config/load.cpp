@@ -1,7 +1,6 @@
 #include "sim/config/load.h"
 
 #include <algorithm>
-#include <charconv>
 #include <system_error>
 #include <utility>
 
@@ -14,6 +13,7 @@
 #include "sim/config/spec_type.h"
 #include "sim/config/writer.h"
 #include "sim/core/read_file.h"
+#include "sim/core/text.h"
 
 namespace headway::config {
 
@@ -81,18 +81,13 @@ const SpecType& scenario_type() { return *find_kind("scenarios")->type; }
 
 /// The node at a path such as "run.failures.hazards[2].mtbf"; nullptr if there is none.
 const Node* node_at(const Node& root, std::string_view path) {
-  const Node* node = &root;
-  while (node != nullptr && !path.empty()) {
-    const auto end = std::min(path.find_first_of(".[", 1), path.size());
-    std::string_view part = path.substr(0, end);
-    path.remove_prefix(end + (end < path.size() && path[end] == '.' ? 1 : 0));
-    if (part.starts_with('[')) {
-      std::size_t index = 0;
-      const auto [rest, error] = std::from_chars(part.data() + 1, part.data() + part.size(), index);
-      const bool there = error == std::errc{} && *rest == ']' && index < node->items.size();
-      node = there ? &node->items[index] : nullptr;
+  const auto steps = core::path_steps(path);
+  const Node* node = steps ? &root : nullptr;
+  for (std::size_t i = 0; node != nullptr && i < steps->size(); ++i) {
+    if (const auto& [key, index] = (*steps)[i]; index) {
+      node = *index < node->items.size() ? &node->items[*index] : nullptr;
     } else {
-      const Entry* entry = node->find(part);
+      const Entry* entry = node->find(key);
       node = entry == nullptr ? nullptr : &entry->value;
     }
   }

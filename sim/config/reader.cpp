@@ -8,6 +8,7 @@
 
 #include "sim/config/suggestions/suggest.h"
 #include "sim/config/unit_text.h"
+#include "sim/core/text.h"
 
 namespace headway::config {
 
@@ -74,7 +75,7 @@ std::optional<double> Reader::number(const Slot& slot, const SpecType& type) {
   } else if (const auto parsed = parse_count(slot.node.text, why)) {
     value = parsed->value;
     if (!parsed->rest.empty()) {
-      const std::string_view rest = trimmed(parsed->rest);
+      const std::string_view rest = core::trimmed(parsed->rest);
       why = rest == "%"
                 ? fmt::format("'{}' must be a plain number: {:.15g}", slot.node.text,
                               parsed->value / 100)
@@ -94,7 +95,7 @@ std::optional<std::int64_t> Reader::integer(const Slot& slot, const SpecType& ty
   const auto parsed = parse_count(slot.node.text, why);
   if (!parsed || !parsed->rest.empty()) {
     wrong(slot, parsed ? fmt::format("'{}' must be a whole number, without '{}'", slot.node.text,
-                                     trimmed(parsed->rest))
+                                     core::trimmed(parsed->rest))
                        : why);
     return std::nullopt;
   }

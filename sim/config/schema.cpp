@@ -1,13 +1,13 @@
 #include "sim/config/schema.h"
 
 #include <algorithm>
-#include <cmath>
 #include <nlohmann/json.hpp>
 #include <utility>
 #include <vector>
 
 #include "sim/config/arguments/search_keys.h"
 #include "sim/config/load.h"
+#include "sim/config/range_schema.h"
 #include "sim/config/spec_type.h"
 #include "sim/config/unit_text.h"
 #include "sim/config/writer.h"
@@ -36,15 +36,6 @@ Json with_source(const Json& scalar) {
                            {"standard_error", {{"type", "number"}, {"minimum", 0}}}};
   sourced["required"] = Json::array({"value"});
   return any_of({scalar, sourced});
-}
-
-void add_range(Json& schema, const core::Range& range) {
-  if (std::isfinite(range.low)) {
-    schema[range.low_open ? "exclusiveMinimum" : "minimum"] = range.low;
-  }
-  if (std::isfinite(range.high)) {
-    schema[range.high_open ? "exclusiveMaximum" : "maximum"] = range.high;
-  }
 }
 
 /// The words for a default in a schema; null where the type has none that can be written.
@@ -127,7 +118,7 @@ Json SchemaWriter::scalar(const SpecType& type, const core::Range& range) {
     default:
       return {{"type", {"string", "number", "boolean"}}};
   }
-  add_range(schema, range);
+  add_range(range, schema);
   return schema;
 }
 

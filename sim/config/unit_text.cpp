@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "sim/core/error.h"
+#include "sim/core/text.h"
 
 namespace headway::config {
 
@@ -221,16 +222,6 @@ std::string unknown_unit(std::string_view text, std::string_view unit, const Nam
 
 }  // namespace
 
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && text.front() == ' ') {
-    text.remove_prefix(1);
-  }
-  while (!text.empty() && text.back() == ' ') {
-    text.remove_suffix(1);
-  }
-  return text;
-}
-
 std::optional<NumberText> parse_number(std::string_view text, std::string& why) {
   std::string_view digits = text.starts_with('+') ? text.substr(1) : text;
   const std::string_view unsigned_digits = digits.starts_with('-') ? digits.substr(1) : digits;
@@ -265,7 +256,7 @@ std::optional<NumberText> parse_count(std::string_view text, std::string& why) {
   if (!number) {
     return std::nullopt;
   }
-  const std::string_view word = trimmed(number->rest);
+  const std::string_view word = core::trimmed(number->rest);
   const auto found =
       std::find_if(kMagnitudes.begin(), kMagnitudes.end(), [&](const Magnitude& magnitude) {
         return word == magnitude.text || (!word.empty() && word == magnitude.ambiguous);
@@ -302,7 +293,7 @@ std::optional<Unit> parse_unit(std::string_view text) {
   bool first = true;
   while (true) {
     const auto slash = text.find('/');
-    const Word* word = find_word(trimmed(text.substr(0, slash)));
+    const Word* word = find_word(core::trimmed(text.substr(0, slash)));
     if (word == nullptr) {
       return std::nullopt;
     }
@@ -324,7 +315,7 @@ std::optional<double> parse_quantity(std::string_view text, Dimension dimension,
   if (!number) {
     return std::nullopt;
   }
-  const std::string_view unit_text = trimmed(number->rest);
+  const std::string_view unit_text = core::trimmed(number->rest);
   if (unit_text.empty()) {
     why = fmt::format("'{}' has no unit; {}", text, with_units(text, number->value, *naming));
     return std::nullopt;

@@ -10,9 +10,6 @@
 
 namespace headway::config {
 
-/// `text` without the spaces around it.
-std::string_view trimmed(std::string_view text);
-
 /// A number parsed from the front of a text.
 struct NumberText {
   double value = 0;

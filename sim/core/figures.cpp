@@ -1,8 +1,9 @@
 #include "sim/core/figures.h"
 
-#include <charconv>
 #include <cmath>
 #include <fmt/format.h>
+
+#include "sim/core/text.h"
 
 namespace headway::core {
 
@@ -37,27 +38,8 @@ Figure& FigureCollector::add(std::string_view key,
 
 namespace {
 
-/// Takes "name" or "[3]" off the front of a path; a dot before a name goes too.
-std::string_view next_step(std::string_view& path) {
-  if (path.starts_with('.')) {
-    path.remove_prefix(1);
-  }
-  const std::size_t bracket = path.find(']');
-  const std::size_t end = path.starts_with('[') ? (bracket == path.npos ? path.npos : bracket + 1)
-                                                : path.find_first_of(".[");
-  const std::string_view step = path.substr(0, end);
-  path.remove_prefix(step.size());
-  return step;
-}
-
-const Figure* element(const Figure& list, std::string_view step) {
-  if (list.kind != FigureKind::list || !step.ends_with(']')) {
-    return nullptr;
-  }
-  std::size_t index = 0;
-  const char* last = step.data() + step.size() - 1;
-  const auto [end, error] = std::from_chars(step.data() + 1, last, index);
-  if (error != std::errc() || end != last || (list.length > 0 && index >= list.length)) {
+const Figure* element(const Figure& list, std::size_t index) {
+  if (list.kind != FigureKind::list || (list.length > 0 && index >= list.length)) {
     return nullptr;
   }
   index = list.specimen ? 0 : index;
@@ -99,10 +81,11 @@ void collect_paths(const Figure& figure, const std::string& path, std::vector<st
 }  // namespace
 
 const Figure* find_figure(const Figure& root, std::string_view path) {
-  const Figure* at = &root;
-  while (at != nullptr && !path.empty()) {
-    const std::string_view step = next_step(path);
-    at = step.starts_with('[') ? element(*at, step) : member(*at, step);
+  const auto steps = path_steps(path);
+  const Figure* at = steps ? &root : nullptr;
+  for (std::size_t i = 0; at != nullptr && i < steps->size(); ++i) {
+    const auto& [key, index] = (*steps)[i];
+    at = index ? element(*at, *index) : member(*at, key);
   }
   return at;
 }

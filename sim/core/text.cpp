@@ -23,6 +23,36 @@ std::string with_separators(std::string digits) {
 
 }  // namespace
 
+std::optional<std::vector<PathStep>> path_steps(std::string_view path) {
+  std::vector<PathStep> steps;
+  if (path.empty()) {
+    return steps;
+  }
+  for (bool key = path.front() != '[';;) {
+    if (key) {
+      const std::size_t end = std::min(path.find_first_of(".["), path.size());
+      steps.push_back({path.substr(0, end), std::nullopt});
+      path.remove_prefix(end);
+    } else {
+      const std::size_t end = std::min(path.find(']'), path.size());
+      const auto index = whole_text_as<std::size_t>(path.substr(1, end - 1));
+      if (end == path.size() || !index) {
+        return std::nullopt;
+      }
+      steps.push_back({{}, index});
+      path.remove_prefix(end + 1);
+    }
+    if (path.empty()) {
+      return steps;
+    }
+    key = path.front() == '.';
+    if (!key && path.front() != '[') {
+      return std::nullopt;
+    }
+    path.remove_prefix(key ? 1 : 0);
+  }
+}
+
 std::string number(double value) {
   if (!std::isfinite(value)) {
     return "-";
@@ -63,6 +93,12 @@ std::string compact(double value) {
 
 std::string percent(double share) {
   return std::isfinite(share) ? fmt::format("{:.1f}", 100 * share) : "-";
+}
+
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view kBlanks = " \t\r\n";
+  text.remove_prefix(std::min(text.find_first_not_of(kBlanks), text.size()));
+  return text.substr(0, text.find_last_not_of(kBlanks) + 1);
 }
 
 std::string lower_case(std::string text) {

@@ -25,6 +25,8 @@ class Clock {
   [[nodiscard]] constexpr Seconds to_seconds(Tick t) const {
     return Seconds(static_cast<double>(t) / ticks_per_second_);
   }
+  /// Not rounded: for bounds and rates.
+  [[nodiscard]] constexpr double in_ticks(Seconds t) const { return t.si() * ticks_per_second_; }
   [[nodiscard]] constexpr double ticks_per_second() const { return ticks_per_second_; }
 
  private:

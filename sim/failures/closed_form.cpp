@@ -1,7 +1,6 @@
 #include "sim/failures/closed_form.h"
 
 #include <algorithm>
-#include <boost/math/distributions/binomial.hpp>
 #include <boost/math/special_functions/gamma.hpp>
 #include <cmath>
 #include <vector>
@@ -79,21 +78,6 @@ PerSecond job_rate(const FailureSpec& failures, Fleet fleet) {
 
 Seconds mean_time_between(PerSecond rate) { return rate.si() > 0 ? 1.0 / rate : Seconds(0); }
 
-double poisson_probability(std::int64_t count, double mean) {
-  if (mean == 0) {
-    return count == 0 ? 1 : 0;
-  }
-  const auto k = static_cast<double>(count);
-  return std::exp(k * std::log(mean) - mean - boost::math::lgamma(k + 1));
-}
-
-double poisson_at_most(std::int64_t count, double mean) {
-  if (count < 0) {
-    return 0;
-  }
-  return mean == 0 ? 1 : boost::math::gamma_q(static_cast<double>(count) + 1, mean);
-}
-
 double probability_of_any(PerSecond rate, Seconds time) { return -std::expm1(-(rate * time)); }
 
 double Weibull::survival(Seconds t) const {
@@ -118,10 +102,19 @@ double CommonShock::nodes_lost_per_event() const {
   return (nodes * node_rate + domains * nodes_per_domain * domain_rate) / job_rate();
 }
 
+namespace {
+
+/// B(a, c) from B(a, c - 1).
+double with_one_server_more(double offered, double blocked, std::int64_t servers) {
+  return offered * blocked / (static_cast<double>(servers) + offered * blocked);
+}
+
+}  // namespace
+
 double erlang_b(double offered, std::int64_t servers) {
   double blocked = 1;
   for (std::int64_t c = 1; c <= servers; ++c) {
-    blocked = offered * blocked / (static_cast<double>(c) + offered * blocked);
+    blocked = with_one_server_more(offered, blocked, c);
   }
   return blocked;
 }
@@ -144,30 +137,13 @@ double stalled_share_with_crews(double offered, std::int64_t spares, std::int64_
 std::int64_t spares_needed(std::int64_t nodes, PerSecond node_rate, Seconds repair, double target) {
   HEADWAY_CHECK(target > 0, "no number of spares makes a stall impossible");
   const double offered = static_cast<double>(nodes) * node_rate * repair;
-  double blocked = offered / (1 + offered);
   std::int64_t spares = 0;
+  double blocked = erlang_b(offered, 1);
   while (blocked >= target) {
     ++spares;
-    blocked = offered * blocked / (static_cast<double>(spares + 1) + offered * blocked);
+    blocked = with_one_server_more(offered, blocked, spares + 1);
   }
   return spares;
-}
-
-std::int64_t binomial_quantile(std::int64_t n, double p, double confidence) {
-  const boost::math::binomial law(static_cast<double>(n), p);
-  std::int64_t k = 0;
-  while (boost::math::cdf(law, static_cast<double>(k)) < confidence) {
-    ++k;
-  }
-  return k;
-}
-
-double binomial_at_least(std::int64_t n, double p, std::int64_t k) {
-  if (k <= 0) {
-    return 1;
-  }
-  const boost::math::binomial law(static_cast<double>(n), p);
-  return boost::math::cdf(boost::math::complement(law, static_cast<double>(k - 1)));
 }
 
 }  // namespace headway::failures

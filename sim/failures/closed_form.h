@@ -49,10 +49,6 @@ core::PerSecond job_rate(const FailureSpec& failures, Fleet fleet);
 /// 1 / rate; zero, by convention, when nothing fails.
 core::Seconds mean_time_between(core::PerSecond rate);
 
-/// P(exactly `count` failures) when `mean` are expected (Poisson).
-double poisson_probability(std::int64_t count, double mean);
-/// P(at most `count` failures) when `mean` are expected.
-double poisson_at_most(std::int64_t count, double mean);
 /// P(at least one failure in `time`) = 1 - exp(-rate time).
 double probability_of_any(core::PerSecond rate, core::Seconds time);
 
@@ -107,11 +103,5 @@ std::int64_t spares_needed(std::int64_t nodes,
                            core::PerSecond node_rate,
                            core::Seconds repair,
                            double target);
-
-/// Smallest k with P(Binomial(n, p) <= k) >= confidence: machines to hold ready
-/// for one episode.
-std::int64_t binomial_quantile(std::int64_t n, double p, double confidence);
-/// P(Binomial(n, p) >= k).
-double binomial_at_least(std::int64_t n, double p, std::int64_t k);
 
 }  // namespace headway::failures

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <charconv>
 #include <cmath>
 
 #include "sim/core/error.h"
 #include "sim/core/shown_text.h"
+#include "sim/core/text.h"
 
 namespace headway::import {
 
@@ -127,14 +127,18 @@ const std::string& CsvTable::text(std::size_t row, std::string_view column) cons
   return cells_[row][column_index(column)];
 }
 
+std::string CsvTable::text_or_none(std::size_t row, std::string_view column) const {
+  return std::find(columns_.begin(), columns_.end(), column) == columns_.end() ? ""
+                                                                               : text(row, column);
+}
+
 std::optional<double> CsvTable::number(std::size_t row, std::string_view column) const {
   const std::string& cell = text(row, column);
   if (cell.empty()) {
     return std::nullopt;
   }
-  double value = 0;
-  const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
-  if (error != std::errc{} || end != cell.data() + cell.size() || !std::isfinite(value)) {
+  const auto value = core::whole_text_as<double>(cell);
+  if (!value) {
     throw core::Error(mark(file_, line(row)), fmt::format("'{}' in column '{}' is not a number",
                                                           core::shortened(cell), column));
   }

@@ -29,6 +29,8 @@ class CsvTable {
 
   /// The cell's text. @throws core::Error if the table has no such column
   [[nodiscard]] const std::string& text(std::size_t row, std::string_view column) const;
+  /// The same; empty too if the table has no such column.
+  [[nodiscard]] std::string text_or_none(std::size_t row, std::string_view column) const;
   /// The cell as a number; nothing if it is empty. @throws core::Error with file and line if it is
   /// no number
   [[nodiscard]] std::optional<double> number(std::size_t row, std::string_view column) const;

@@ -1,8 +1,8 @@
 #include "sim/import/json_text.h"
 
-#include <charconv>
 #include <cmath>
 
+#include "sim/core/text.h"
 #include "sim/import/text_mark.h"
 
 namespace headway::import {
@@ -105,18 +105,10 @@ std::optional<double> number_at(const nlohmann::json& object, const char* key) {
   if (found == object.end()) {
     return std::nullopt;
   }
-  double value = 0;
-  if (found->is_number()) {
-    value = found->get<double>();
-  } else if (found->is_string()) {
-    const auto& text = found->get_ref<const std::string&>();
-    const auto result = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (result.ec != std::errc{} || result.ptr != text.data() + text.size()) {
-      return std::nullopt;
-    }
-  } else {
-    return std::nullopt;
+  if (found->is_string()) {
+    return core::whole_text_as<double>(found->get_ref<const std::string&>());
   }
+  const double value = found->is_number() ? found->get<double>() : std::nan("");
   return std::isfinite(value) ? std::optional(value) : std::nullopt;
 }
 

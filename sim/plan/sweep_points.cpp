@@ -12,6 +12,7 @@
 
 #include "sim/core/random.h"
 #include "sim/core/shown_text.h"
+#include "sim/core/text.h"
 
 namespace headway::plan {
 
@@ -31,14 +32,8 @@ struct NumberText {
   bool whole = false;
 };
 
-std::string_view without_spaces(std::string_view text) {
-  constexpr std::string_view kSpaces = " \t\r\n";
-  text.remove_prefix(std::min(text.find_first_not_of(kSpaces), text.size()));
-  return text.substr(0, text.find_last_not_of(kSpaces) + 1);
-}
-
 std::optional<NumberText> number_text(std::string_view text) {
-  text = without_spaces(text);
+  text = core::trimmed(text);
   NumberText number;
   const char* end = text.data() + text.size();
   const auto [rest, error] = std::from_chars(text.data(), end, number.value);
@@ -123,7 +118,7 @@ SweepChanges row_changes(std::string_view row) {
   SweepChanges changes;
   while (true) {
     const auto end = row.find(';');
-    const auto part = without_spaces(row.substr(0, end));
+    const auto part = core::trimmed(row.substr(0, end));
     const auto equals = part.find('=');
     if (equals == std::string_view::npos || equals == 0) {
       throw core::Error(
@@ -131,8 +126,8 @@ SweepChanges row_changes(std::string_view row) {
                       "by semicolons",
                       core::shortened(std::string(part))));
     }
-    changes.push_back({std::string(without_spaces(part.substr(0, equals))),
-                       std::string(without_spaces(part.substr(equals + 1)))});
+    changes.push_back({std::string(core::trimmed(part.substr(0, equals))),
+                       std::string(core::trimmed(part.substr(equals + 1)))});
     if (end == std::string_view::npos) {
       return changes;
     }
@@ -222,8 +217,8 @@ std::string row_without(std::string_view row, std::string_view key) {
   std::string kept;
   for (bool more = true; more;) {
     const auto end = row.find(';');
-    const auto part = without_spaces(row.substr(0, end));
-    if (field_of(without_spaces(part.substr(0, part.find('=')))) != field_of(key)) {
+    const auto part = core::trimmed(row.substr(0, end));
+    if (field_of(core::trimmed(part.substr(0, part.find('=')))) != field_of(key)) {
       kept += fmt::format("{}{}", kept.empty() ? "" : "; ", part);
     }
     more = end != std::string_view::npos;

@@ -1,12 +1,12 @@
 #include "sim/report/fault_argument.h"
 
 #include <algorithm>
-#include <charconv>
 #include <fmt/format.h>
 
 #include "sim/config/arguments/argument_values.h"
 #include "sim/config/reflect.h"
 #include "sim/core/error.h"
+#include "sim/core/text.h"
 
 namespace headway::report {
 
@@ -45,13 +45,12 @@ ArgumentValue numbered(const std::string& part) {
 
 /// A GPU counted over the machine, as node and GPU of the node.
 std::vector<ArgumentValue> of_machine(const std::string& number, int gpus_per_node) {
-  std::int64_t gpu = 0;
-  const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), gpu);
-  if (error != std::errc() || end != number.data() + number.size()) {
+  const auto gpu = core::whole_text_as<std::int64_t>(number);
+  if (!gpu) {
     refuse(fmt::format("GPU '{}' is no whole number", number));
   }
-  return {{"node", std::to_string(gpu / gpus_per_node)},
-          {"gpu", std::to_string(gpu % gpus_per_node)}};
+  return {{"node", std::to_string(*gpu / gpus_per_node)},
+          {"gpu", std::to_string(*gpu % gpus_per_node)}};
 }
 
 /// What stands behind the '@', as values of a fault's fields.

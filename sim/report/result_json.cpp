@@ -1,8 +1,8 @@
 #include "sim/report/result_json.h"
 
-#include <cmath>
 #include <fmt/format.h>
 
+#include "sim/config/range_schema.h"
 #include "sim/report/table.h"
 
 namespace headway::report {
@@ -53,15 +53,6 @@ const char* type_of(FigureKind kind) {
       return "array";
   }
   return "null";
-}
-
-void add_range(const core::Range& range, Json& schema) {
-  if (std::isfinite(range.low)) {
-    schema[range.low_open ? "exclusiveMinimum" : "minimum"] = range.low;
-  }
-  if (std::isfinite(range.high)) {
-    schema[range.high_open ? "exclusiveMaximum" : "maximum"] = range.high;
-  }
 }
 
 Json schema_of_figure(const Figure& figure);
@@ -119,7 +110,7 @@ Json schema_of_figure(const Figure& figure) {
     schema["pattern"] = "^[0-9a-f]{16}$";
   }
   if (figure.kind == FigureKind::number || figure.kind == FigureKind::integer) {
-    add_range(figure.range, schema);
+    config::add_range(figure.range, schema);
   }
   add_parts(figure, schema);
   return schema;

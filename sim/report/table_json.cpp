@@ -1,9 +1,9 @@
 #include "sim/report/table_json.h"
 
-#include <charconv>
+#include <cstdint>
 #include <string>
-#include <system_error>
 
+#include "sim/core/text.h"
 #include "sim/report/result_json.h"
 
 namespace headway::report {
@@ -12,14 +12,13 @@ namespace {
 
 /// Of a column of numbers: a number, nothing where the cell is empty, else its text.
 Json value_of(const std::string& text) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  const bool whole = error == std::errc() && end == text.data() + text.size();
-  if (!whole) {
-    return text.empty() ? Json() : Json(text);
+  if (const auto count = core::whole_text_as<std::int64_t>(text)) {
+    return Json(*count);
   }
-  const bool counts = text.find_first_not_of("-0123456789") == std::string::npos;
-  return counts ? Json(std::stoll(text)) : Json(value);
+  if (const auto value = core::whole_text_as<double>(text)) {
+    return Json(*value);
+  }
+  return text.empty() ? Json() : Json(text);
 }
 
 }  // namespace

@@ -48,7 +48,8 @@ double sized(const std::string& word, std::initializer_list<std::string_view> un
   constexpr std::size_t kMostDigits = 6;  // no GPU has a petabyte
   const std::string unit = word.substr(digits);
   return digits > 0 && std::find(units.begin(), units.end(), unit) != units.end()
-             ? std::stod(word.substr(0, std::min(digits, kMostDigits)))
+             ? core::whole_text_as<double>(word.substr(0, std::min(digits, kMostDigits)))
+                   .value_or(0)
              : 0;
 }
 

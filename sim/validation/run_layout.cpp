@@ -131,8 +131,8 @@ int percent_of_blocks(const std::string& detail) {
   const auto sign = detail.find("% of the blocks");
   if (sign != std::string::npos) {
     const auto first = detail.find_last_not_of("0123456789", sign - 1) + 1;
-    return sign > first ? std::stoi(detail.substr(first, std::min<std::size_t>(sign - first, 3)))
-                        : 0;
+    const std::size_t digits = sign > first ? std::min<std::size_t>(sign - first, 3) : 0;
+    return core::whole_text_as<int>(detail.substr(first, digits)).value_or(0);
   }
   const auto every = detail.find("every ");
   if (every != std::string::npos && contains(detail, "whole")) {

@@ -18,7 +18,7 @@ int year_of(const RunRow& row) {
   const auto digits = row.era.find_last_not_of("0123456789") + 1;
   const std::string ending = row.era.substr(std::min(digits, row.era.size()));
   const bool year = ending.size() == 4 && ending.starts_with("20");
-  return year ? std::stoi(ending) : row.year.value_or(2024);
+  return (year ? core::whole_text_as<int>(ending) : row.year).value_or(2024);
 }
 
 /// Megatron before FlashAttention, by what tells its kinds apart: sequence parallelism, or the

@@ -181,16 +181,6 @@ LayerParameters layer_parameters(const ModelSpec& model, const LayerKind& kind) 
   return layer;
 }
 
-LayerParameters dense_layer_parameters(const ModelSpec& model) {
-  return layer_parameters(model, {});
-}
-
-LayerParameters expert_layer_parameters(const ModelSpec& model) {
-  LayerKind kind;
-  kind.experts = true;
-  return layer_parameters(model, kind);
-}
-
 ParameterCount count_parameters(const ModelSpec& model) {
   ParameterCount count;
   double routed = 0;

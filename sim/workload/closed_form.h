@@ -39,10 +39,6 @@ struct LayerParameters {
   }
 };
 
-/// Parameters of one layer with a dense MLP of width `ffn`.
-LayerParameters dense_layer_parameters(const ModelSpec& model);
-/// Parameters of one mixture-of-experts layer; the model must have `moe`.
-LayerParameters expert_layer_parameters(const ModelSpec& model);
 /// Parameters of a layer of any kind.
 LayerParameters layer_parameters(const ModelSpec& model, const LayerKind& kind);
 

@@ -357,8 +357,4 @@ std::vector<int> layers_of_stages(const ParallelismSpec& parallelism) {
   return layers;
 }
 
-int ranks_per_replica(const ParallelismSpec& parallelism) {
-  return parallelism.tensor * parallelism.context * parallelism.pipeline;
-}
-
 }  // namespace headway::workload

@@ -99,7 +99,4 @@ std::vector<int> chunks_of_stages(const ParallelismSpec& parallelism,
 /// The inverse: layers of each stage of a layout that has a list of chunks.
 std::vector<int> layers_of_stages(const ParallelismSpec& parallelism);
 
-/// Ranks of one model replica: tensor x context x pipeline.
-int ranks_per_replica(const ParallelismSpec& parallelism);
-
 }  // namespace headway::workload

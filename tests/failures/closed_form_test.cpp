@@ -62,12 +62,6 @@ TEST(Counts, FollowPoisson) {
   EXPECT_NEAR(probability_of_any(1024 * one_percent_a_year, 30_days), 0.5690, 5e-5);
   // 100,000 parts of 50,000 h: 30 minutes between failures.
   EXPECT_DOUBLE_EQ(mean_time_between(1e5 / Seconds(50000 * 3600.0)).si(), 1800);
-  double sum = 0;
-  for (int k = 0; k <= 12; ++k) {
-    sum += poisson_probability(k, 4.5);
-  }
-  EXPECT_NEAR(sum, poisson_at_most(12, 4.5), 1e-14);
-  EXPECT_EQ(poisson_probability(0, 0), 1);
 }
 
 TEST(Spares, AreErlangsServers) {
@@ -85,14 +79,6 @@ TEST(Spares, WithACrewForEachRepairAreErlangs) {
   EXPECT_GT(stalled_share_with_crews(5.82, 8, 4), erlang_b(5.82, 9));
   // One crew, one server: a / (1 + a).
   EXPECT_NEAR(stalled_share_with_crews(0.5, 0, 1), 0.5 / 1.5, 1e-15);
-}
-
-TEST(Standby, IsABinomialQuantile) {
-  EXPECT_EQ(binomial_quantile(1024, 0.001, 0.99), 4);
-  EXPECT_EQ(binomial_quantile(1024, 0.0023, 0.99), 7);
-  EXPECT_EQ(binomial_quantile(1024, 0.003789, 0.99), 9);
-  EXPECT_EQ(binomial_quantile(1024, 0.0065, 0.99), 13);
-  EXPECT_NEAR(binomial_at_least(144, 0.9347, 130), 0.95, 1e-3);
 }
 
 TEST(FirstOfMany, WeibullPartsIsWeibull) {

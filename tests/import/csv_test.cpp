@@ -17,6 +17,12 @@ TEST(CsvTable, ReadsQuotedCellsAndLineNumbers) {
   EXPECT_FALSE(table.number(1, "note").has_value());
 }
 
+TEST(CsvTable, HasNoTextInAColumnThatIsNotThere) {
+  const CsvTable table("id\n7\n", "t.csv");
+  EXPECT_EQ(table.text_or_none(0, "id"), "7");
+  EXPECT_EQ(table.text_or_none(0, "note"), "");
+}
+
 TEST(CsvTable, NamesEveryBrokenLine) {
   try {
     const CsvTable table("a,b\n1\n1,2\n1,2,3\n", "t.csv");

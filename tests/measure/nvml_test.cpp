@@ -7,13 +7,6 @@
 namespace headway::measure {
 namespace {
 
-TEST(ThrottleWords, NameWhatHoldsTheClockBack) {
-  EXPECT_EQ(throttle_words(0), "");
-  EXPECT_EQ(throttle_words(0x1), "");  // idle is no throttling
-  EXPECT_EQ(throttle_words(0x4), "power cap");
-  EXPECT_EQ(throttle_words(0x4 | 0x20 | 0x80), "power cap, thermal, power brake");
-}
-
 TEST(ReadingMean, TakesPowerFromTheEnergyCounterWhereItMoves) {
   ReadingMean mean;
   mean.add({1.0e9, 0, 100, 50, 1000, 0x4}, 10.0);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sim/network/pacing/congestion_control.h"
+#include "sim/network/packet/packet_spec.h"
 
 namespace headway::network {
 namespace {
@@ -28,7 +29,9 @@ struct Sender {
 
 /// Marks from 5 kB to 200 kB of queue, 1 % just below: what the packet network takes by default.
 double marking(double queue) {
-  return MarkingLine(PacketSpec{}).chance(std::llround(queue / kDcqcnPort * 1e12));
+  const PacketSpec spec;
+  const MarkingLine line(spec.marking_from, spec.marking_to, spec.marking_probability);
+  return line.chance(std::llround(queue / kDcqcnPort * 1e12));
 }
 
 struct Outcome {

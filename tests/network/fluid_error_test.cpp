@@ -6,11 +6,11 @@
 #include "sim/network/collective/collective_flows.h"
 #include "sim/network/fabric/fabric.h"
 #include "sim/network/fabric/route.h"
-#include "sim/network/patterns/patterns.h"
 #include "sim/network/stepped/stepped.h"
 
 #include "tests/network/fabric_fixture.h"
 #include "tests/network/packet_reference.h"
+#include "tests/network/patterns/patterns.h"
 
 namespace headway::network {
 namespace {

@@ -99,32 +99,6 @@ TEST(StorageFlows, ACheckpointOnTheSharedFabricStretchesACollectiveOnTheSameCard
   EXPECT_GT(busy[1], 100 / 50.0);
 }
 
-TEST(StorageFlows, OnANetworkOfItsOwnACheckpointDisturbsNobody) {
-  const Fabric compute(with_storage(4, 0));
-  const auto members = first_of_nodes(4);
-  const auto machine = make_parameters(compute.input(), NcclGeneration::hopper);
-  const CollectiveCall call{CollectiveKind::all_reduce, 1_GB, {}, {}};
-  const auto time = collective_time(call, group_shape(compute, members), machine);
-  FabricSpec ethernet = compute.input().fabric;
-  ethernet.topology = Topology::fat_tree;
-  NicSpec card;
-  card.count = 1;
-  card.bandwidth = 25_GBps;
-  card.latency = core::Seconds{0};
-  const Fabric storage(storage_network(ethernet, card, 4, {2, 60_GBps, 40_GBps}));
-  Problem problem;
-  LinkNumbers compute_numbers(compute);
-  LinkNumbers storage_numbers(storage);
-  const auto ring = append(emit_collective(compute, call, members, time), 1, core::Activity::data,
-                           0, compute_numbers, problem);
-  const std::vector<GpuId> nodes{GpuId(0), GpuId(1), GpuId(2), GpuId(3)};
-  const auto save = append(emit_storage(storage, {2_GB, true, {}, {}}, nodes), 1,
-                           core::Activity::checkpoint, 0, storage_numbers, problem);
-  const auto both = ends(problem, {ring, save});
-  EXPECT_NEAR(both[0], time.total.si(), 1e-9);
-  EXPECT_NEAR(both[1], 8e9 / 80e9, 1e-6);  // four cards of 25 GB/s meet two servers of 40
-}
-
 TEST(StorageRoute, WritesClimbToTheServersLeafAndReadsComeBack) {
   const Fabric fabric(with_storage(8, 2));  // 2 groups of leaves x 8 rails; servers on leaf 0 and 8
   EXPECT_EQ(fabric.storage_leaf(0, 0), 0U);

@@ -5,8 +5,8 @@
 
 #include "sim/network/flow/engine.h"
 #include "sim/network/fold/fold.h"
-#include "sim/network/patterns/patterns.h"
 
+#include "tests/network/patterns/patterns.h"
 #include "tests/property/flow_random_problem.h"
 
 namespace headway::network {

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "sim/network/flow/engine.h"
-#include "sim/network/patterns/patterns.h"
 
+#include "tests/network/patterns/patterns.h"
 #include "tests/property/flow_random_problem.h"
 
 namespace headway::network {

@@ -15,6 +15,7 @@
 
 #include "tests/workload/graph_sums.h"
 #include "tests/workload/models.h"
+#include "tests/workload/parameters_per_rank.h"
 #include "tests/workload/violation_texts.h"
 
 namespace headway::workload {

@@ -11,6 +11,7 @@
 #include "sim/workload/memory/rank_parameters.h"
 
 #include "tests/workload/models.h"
+#include "tests/workload/parameters_per_rank.h"
 #include "tests/workload/violation_texts.h"
 
 namespace headway::workload {

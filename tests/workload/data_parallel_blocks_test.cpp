@@ -10,6 +10,7 @@
 
 #include "tests/workload/graph_sums.h"
 #include "tests/workload/models.h"
+#include "tests/workload/parameters_per_rank.h"
 
 namespace headway::workload {
 namespace {

@@ -10,6 +10,7 @@
 #include "sim/workload/memory/rank_parameters.h"
 
 #include "tests/workload/models.h"
+#include "tests/workload/parameters_per_rank.h"
 
 namespace headway::workload {
 namespace {

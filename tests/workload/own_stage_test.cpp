@@ -10,6 +10,7 @@
 #include "sim/workload/vision/encoder_problems.h"
 
 #include "tests/workload/graph_sums.h"
+#include "tests/workload/parameters_per_rank.h"
 #include "tests/workload/seeing_models.h"
 #include "tests/workload/violation_texts.h"
 

@@ -16,12 +16,6 @@ namespace headway::apps {
 
 namespace {
 
-config::LoadOptions catalogue_roots() {
-  config::LoadOptions options;
-  options.roots = config_roots();
-  return options;
-}
-
 /// The line or block behind "cluster:".
 std::string cluster_text(const LaunchArguments& given, import::LaunchImport& found) {
   std::string entry;
@@ -30,7 +24,7 @@ std::string cluster_text(const LaunchArguments& given, import::LaunchImport& fou
   if (!given.cluster.empty()) {
     entry = entry_of("clusters", given.cluster).name;
     const auto path = entry_of("clusters", given.cluster).path;
-    in_node = std::stoi(config::entry_values(path, {"node.gpus"}, catalogue_roots())[0]);
+    in_node = std::stoi(config::entry_values(path, {"node.gpus"}, {config_roots(), {}})[0]);
   } else {
     const Server server = server_with(given.gpu.empty() ? "h100-sxm" : given.gpu);
     in_node = server.gpus;
@@ -92,7 +86,7 @@ void name_model(const LaunchArguments& given,
 void check_scenario(const std::string& text,
                     const import::LaunchImport& found,
                     const std::string& file) {
-  const auto loaded = config::load_scenario_text(text, "scenario.yaml", catalogue_roots());
+  const auto loaded = config::load_scenario_text(text, "scenario.yaml", {config_roots(), {}});
   auto marks = found.marks;
   marks.try_emplace("", core::SourceMark{.file = file, .text = {}});
   training::check(loaded.scenario, marks);
@@ -130,7 +124,7 @@ std::string launch_text(const LaunchArguments& given, const CommonOptions& optio
                given.framework.empty() ? std::string(table.framework) : given.framework)
           .name;
   frame.framework = config::load_entry<workload::FrameworkSpec>(
-                        entry_of("frameworks", frame.framework_entry).path, catalogue_roots())
+                        entry_of("frameworks", frame.framework_entry).path, {config_roots(), {}})
                         .spec;
   frame.name = given.name.empty() ? core::visible(std::filesystem::path(given.file).stem().string())
                                   : given.name;

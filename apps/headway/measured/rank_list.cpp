@@ -1,13 +1,13 @@
 #include "apps/headway/measured/rank_list.h"
 
 #include <algorithm>
-#include <charconv>
 #include <fmt/format.h>
 #include <set>
 #include <utility>
 
 #include "sim/core/error.h"
 #include "sim/core/shown_text.h"
+#include "sim/core/text.h"
 
 namespace headway::apps {
 
@@ -15,18 +15,16 @@ namespace {
 
 /// A range as "0-7" or a rank as "64".
 std::pair<std::int64_t, std::int64_t> range_of(std::string_view part, const std::string& option) {
-  const char* const end = part.data() + part.size();
-  std::int64_t first = 0;
-  auto read = std::from_chars(part.data(), end, first);
-  std::int64_t last = first;
-  if (read.ec == std::errc{} && read.ptr != end && *read.ptr == '-') {
-    read = std::from_chars(read.ptr + 1, end, last);
-  }
-  if (read.ec != std::errc{} || read.ptr != end || first < 0 || last < first) {
+  const std::size_t dash = part.find('-');
+  const auto first = core::whole_text_as<std::int64_t>(part.substr(0, dash));
+  const auto last = dash == std::string_view::npos
+                        ? first
+                        : core::whole_text_as<std::int64_t>(part.substr(dash + 1));
+  if (!first || !last || *last < *first) {
     throw core::Error(fmt::format("{} '{}': is no rank and no range; write 0-7,64", option,
                                   core::shortened(part)));
   }
-  return {first, last};
+  return {*first, *last};
 }
 
 }  // namespace

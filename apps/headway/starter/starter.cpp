@@ -1,7 +1,6 @@
 #include "apps/headway/starter/starter.h"
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <fmt/format.h>
 #include <numeric>
@@ -14,6 +13,7 @@
 #include "sim/core/infeasible.h"
 #include "sim/core/read_file.h"
 #include "sim/core/shown_text.h"
+#include "sim/core/text.h"
 #include "sim/gpu/spec.h"
 #include "sim/import/hugging_face/adapter_config.h"
 #include "sim/import/hugging_face/hugging_face.h"
@@ -27,23 +27,7 @@ namespace headway::apps {
 
 using namespace core::literals;
 
-namespace {
-
 namespace fs = std::filesystem;
-
-config::LoadOptions roots() {
-  config::LoadOptions options;
-  options.roots = config_roots();
-  return options;
-}
-
-int whole(const std::string& text) {
-  int value = 0;
-  std::from_chars(text.data(), text.data() + text.size(), value);
-  return value;
-}
-
-}  // namespace
 
 config::CatalogueEntry entry_of(const std::string& kind, const std::string& word) {
   std::vector<std::string> names;
@@ -74,7 +58,7 @@ void add_prices(const gpu::GpuSpec& gpu, Server& server) {
     return entry.substr(entry.size() - std::min(kMonth, entry.size()));
   };
   for (const auto& entry : config::list_entries("prices", config_roots())) {
-    const std::string of = config::entry_values(entry.path, {"gpu"}, roots())[0];
+    const std::string of = config::entry_values(entry.path, {"gpu"}, {config_roots(), {}})[0];
     if (training::is_named(gpu, of) && entry.name.find("-on-demand-") != std::string::npos &&
         month(entry.name) > month(server.prices)) {
       server.prices = entry.name;
@@ -87,16 +71,17 @@ void add_prices(const gpu::GpuSpec& gpu, Server& server) {
 
 Server server_with(const std::string& gpu) {
   const auto wanted = entry_of("gpus", gpu);
-  const auto spec = config::load_entry<gpu::GpuSpec>(wanted.path, roots()).spec;
+  const auto spec = config::load_entry<gpu::GpuSpec>(wanted.path, {config_roots(), {}}).spec;
   const core::FlopsPerSecond none(0);
   const bool narrow = spec.peak.bf16 <= none && spec.peak.fp16 > none;
   std::optional<Server> best;
   for (const auto& node : config::list_entries("nodes", config_roots())) {
-    const auto values =
-        config::entry_values(node.path, {"gpu.name", "gpus", "nic.bandwidth"}, roots());
+    const auto values = config::entry_values(node.path, {"gpu.name", "gpus", "nic.bandwidth"},
+                                             {config_roots(), {}});
     const bool first = !best || (node.name.starts_with("dgx-") && !best->entry.starts_with("dgx-"));
     if (values[0] == spec.name && first) {
-      best = Server{node.name, whole(values[1]), values[2], spec.name, narrow ? "fp16" : "bf16"};
+      best = Server{node.name, core::whole_text_as<int>(values[1]).value_or(0), values[2],
+                    spec.name, narrow ? "fp16" : "bf16"};
     }
   }
   if (!best) {
@@ -125,7 +110,7 @@ NamedModel named_model(const std::string& word) {
             name, std::move(found.model), std::move(found.remarks)};
   }
   const auto entry = entry_of("models", word);
-  auto spec = config::load_entry<workload::ModelSpec>(entry.path, roots()).spec;
+  auto spec = config::load_entry<workload::ModelSpec>(entry.path, {config_roots(), {}}).spec;
   const std::string name = spec.name;
   return {entry.name, fmt::format("{{use: {}}}", entry.name), name, std::move(spec), {}};
 }
@@ -223,7 +208,7 @@ struct Fault {
 
 Fault fault_of(const std::string& text) {
   try {
-    const auto loaded = config::load_scenario_text(text, "scenario.yaml", roots());
+    const auto loaded = config::load_scenario_text(text, "scenario.yaml", {config_roots(), {}});
     const auto memory = training::predict_memory(training::check(loaded.scenario, loaded.marks));
     const bool works = memory.fits && !training::near_memory_limit(memory);
     return {works ? ""

@@ -1,11 +1,12 @@
 #include "apps/headway/sweep/shard_folder.h"
 
-#include <charconv>
+#include <algorithm>
 #include <fmt/format.h>
 #include <utility>
 
 #include "sim/core/read_file.h"
 #include "sim/core/shown_text.h"
+#include "sim/core/text.h"
 #include "sim/report/points/sweep_report.h"
 
 #include "apps/headway/output.h"
@@ -76,19 +77,18 @@ void ShardFolder::write(std::int64_t shard, const std::string& text) const {
 }
 
 std::int64_t shard_of(const std::string& text, std::int64_t shards) {
-  std::int64_t shard = 0, of = 0;
-  const char* end = text.data() + text.size();
-  const auto first = std::from_chars(text.data(), end, shard);
-  const bool slash = first.ec == std::errc{} && first.ptr != end && *first.ptr == '/';
-  const auto second = slash ? std::from_chars(first.ptr + 1, end, of) : first;
-  if (!slash || second.ec != std::errc{} || second.ptr != end || of != shards || shard < 1 ||
-      shard > shards) {
+  const std::string_view words = text;
+  const std::size_t slash = std::min(words.find('/'), words.size());
+  const auto shard = core::whole_text_as<std::int64_t>(words.substr(0, slash));
+  const auto of = slash < words.size() ? core::whole_text_as<std::int64_t>(words.substr(slash + 1))
+                                       : std::nullopt;
+  if (!shard || of != shards || *shard < 1 || *shard > shards) {
     throw core::Error(
         fmt::format("argument --shard {}: the sweep has {} shards; write 1/{} to "
                     "{}/{}",
                     core::shortened(text), shards, shards, shards, shards));
   }
-  return shard;
+  return *shard;
 }
 
 }  // namespace headway::apps

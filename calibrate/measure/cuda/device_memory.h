@@ -64,6 +64,13 @@ inline Event new_event() {
   return Event(event);
 }
 
+/// Seconds of the GPU from `begin` to `end`, which has come to pass.
+inline double seconds_between(const Event& begin, const Event& end) {
+  float milliseconds = 0;
+  MEASURE_CUDA(cudaEventElapsedTime(&milliseconds, begin.get(), end.get()));
+  return 1e-3 * static_cast<double>(milliseconds);
+}
+
 /// Whether everything before `event` is done. A "not ready" is CUDA's last error until it is
 /// fetched, and would be taken for a failure of the next launch.
 inline bool is_done(const Event& event) {

@@ -8,12 +8,6 @@ namespace headway::measure {
 
 namespace {
 
-double between(const Event& begin, const Event& end) {
-  float milliseconds = 0;
-  MEASURE_CUDA(cudaEventElapsedTime(&milliseconds, begin.get(), end.get()));
-  return 1e-3 * static_cast<double>(milliseconds);
-}
-
 /// Seconds of `calls` calls in a row, the GPU waiting for nothing but its queue.
 double time_once(cudaStream_t stream, const Launch& launch, int calls) {
   const Event begin = new_event();
@@ -24,7 +18,7 @@ double time_once(cudaStream_t stream, const Launch& launch, int calls) {
   }
   MEASURE_CUDA(cudaEventRecord(end.get(), stream));
   MEASURE_CUDA(cudaEventSynchronize(end.get()));
-  return between(begin, end);
+  return seconds_between(begin, end);
 }
 
 /// `calls` calls recorded once.
@@ -64,7 +58,7 @@ Timing time_batches(cudaStream_t stream,
   MEASURE_CUDA(cudaEventSynchronize(edges.back().get()));
   std::vector<double> seconds;
   for (std::size_t i = 1; i < edges.size(); ++i) {
-    seconds.push_back(between(edges[i - 1], edges[i]) / calls);
+    seconds.push_back(seconds_between(edges[i - 1], edges[i]) / calls);
   }
   Timing timing = summarize(std::move(seconds));
   timing.reading = readings.mean();

@@ -1,11 +1,11 @@
 #include "calibrate/measure/host/catalogue_gpu.h"
 
-#include <cstdlib>
 #include <filesystem>
-#include <sstream>
+#include <system_error>
 #include <utility>
 #include <vector>
 
+#include "sim/config/files.h"
 #include "sim/config/load.h"
 
 namespace headway::measure {
@@ -14,26 +14,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Folders that exist, in the order of the planner.
-std::vector<fs::path> config_roots() {
-  std::vector<fs::path> wanted;
-  if (const char* text = std::getenv("HEADWAY_CONFIGS")) {  // NOLINT(concurrency-mt-unsafe)
-    std::istringstream folders(text);
-    for (std::string folder; std::getline(folders, folder, ':');) {
-      wanted.emplace_back(folder);
-    }
-  }
-  std::error_code ignored;
-  const fs::path program = fs::read_symlink("/proc/self/exe", ignored);
-  wanted.push_back(program.parent_path().parent_path() / "share" / "headway" / "configs");
-  wanted.emplace_back(HEADWAY_SOURCE_CONFIGS);
-  std::vector<fs::path> found;
-  for (const fs::path& folder : wanted) {
-    if (!folder.empty() && fs::is_directory(folder / "gpus", ignored)) {
-      found.push_back(folder);
-    }
-  }
-  return found;
+/// The folder of the installed catalogue, seen from the running program.
+fs::path installed_configs() {
+  std::error_code error;
+  const fs::path program = fs::read_symlink("/proc/self/exe", error);
+  return error ? fs::path{} : program.parent_path().parent_path() / "share" / "headway" / "configs";
 }
 
 }  // namespace
@@ -62,7 +47,7 @@ std::string catalogue_gpu(const std::string& device) {
 }
 
 std::optional<gpu::GpuSpec> load_catalogue_gpu(const std::string& entry) {
-  const std::vector<fs::path> roots = config_roots();
+  const auto roots = config::config_roots(installed_configs(), HEADWAY_SOURCE_CONFIGS);
   for (const auto& known : config::list_entries("gpus", roots)) {
     if (known.name == entry) {
       return config::load_entry<gpu::GpuSpec>(known.path, {roots, {}}).spec;

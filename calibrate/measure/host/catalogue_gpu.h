@@ -14,7 +14,7 @@ std::string catalogue_gpu(const std::string& device);
 
 /// That entry from the folders of HEADWAY_CONFIGS, the installed catalogue or the source tree's;
 /// nothing if none of them has it.
-/// @throws core::Error if the entry is not correct
+/// @throws core::Error if the entry is not correct, or HEADWAY_CONFIGS names no folder
 std::optional<gpu::GpuSpec> load_catalogue_gpu(const std::string& entry);
 
 }  // namespace headway::measure

@@ -111,21 +111,6 @@ std::unique_ptr<Telemetry> open_nvml(const std::string& pci_bus_id) {
   return std::make_unique<NvmlTelemetry>(pci_bus_id);
 }
 
-std::string throttle_words(std::uint64_t reasons) {
-  struct Word {
-    std::uint64_t bits;
-    const char* text;
-  };
-  std::string out;
-  for (const Word& word : {Word{0x4, "power cap"}, Word{0x8, "hardware slowdown"},
-                           Word{0x20 | 0x40, "thermal"}, Word{0x80, "power brake"}}) {
-    if ((reasons & word.bits) != 0) {
-      out += (out.empty() ? "" : ", ") + std::string(word.text);
-    }
-  }
-  return out;
-}
-
 void ReadingMean::add(const Reading& reading, double time_s) {
   if (count_ == 0) {
     first_ = reading;

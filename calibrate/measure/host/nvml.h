@@ -22,9 +22,6 @@ struct Reading {
 /// Reasons": power cap 0x4, hardware slowdown 0x8, thermal 0x20 and 0x40, power brake 0x80.
 constexpr std::uint64_t kThrottleReasons = 0x4 | 0x8 | 0x20 | 0x40 | 0x80;
 
-/// "power cap, thermal"; empty if no throttle reason is set.
-std::string throttle_words(std::uint64_t reasons);
-
 /// Constant facts of the board.
 struct BoardFacts {
   std::string driver;

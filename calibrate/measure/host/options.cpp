@@ -2,10 +2,11 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <charconv>
 #include <cstdlib>
 #include <iostream>
 #include <string_view>
+
+#include "sim/core/text.h"
 
 namespace headway::measure {
 
@@ -17,12 +18,7 @@ std::optional<int> environment_number(const char* name) {
   if (text == nullptr) {
     return std::nullopt;
   }
-  const std::string_view view(text);
-  int value = 0;
-  const auto result = std::from_chars(view.data(), view.data() + view.size(), value);
-  return result.ec == std::errc() && result.ptr == view.data() + view.size()
-             ? std::optional<int>(value)
-             : std::nullopt;
+  return core::whole_text_as<int>(text);
 }
 
 struct LauncherVariables {

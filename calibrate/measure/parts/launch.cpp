@@ -28,9 +28,7 @@ ChainTimes time_chain(cudaStream_t stream, int kernels, const Enqueue& enqueue) 
   const double after = steady_seconds();
   MEASURE_CUDA(cudaEventRecord(end.get(), stream));
   MEASURE_CUDA(cudaEventSynchronize(end.get()));
-  float milliseconds = 0;
-  MEASURE_CUDA(cudaEventElapsedTime(&milliseconds, begin.get(), end.get()));
-  return {(after - before) / kernels, 1e-3 * static_cast<double>(milliseconds) / kernels};
+  return {(after - before) / kernels, seconds_between(begin, end) / kernels};
 }
 
 /// Adds a sample of `op`, the GPU's time of one kernel, and one of `call`, the CPU's.

@@ -7,12 +7,6 @@ namespace headway::measure {
 
 namespace {
 
-double seconds_between(const Event& begin, const Event& end) {
-  float milliseconds = 0;
-  MEASURE_CUDA(cudaEventElapsedTime(&milliseconds, begin.get(), end.get()));
-  return 1e-3 * static_cast<double>(milliseconds);
-}
-
 void enqueue(const Load& load, int calls) {
   for (int call = 0; call < calls; ++call) {
     load.launch(call);

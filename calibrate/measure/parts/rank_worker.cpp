@@ -197,10 +197,9 @@ class RankWorker {
       }
       MEASURE_CUDA(cudaEventRecord(end.get(), stream_.get()));
       MEASURE_CUDA(cudaEventSynchronize(end.get()));
-      float milliseconds = 0;
-      MEASURE_CUDA(cudaEventElapsedTime(&milliseconds, begin.get(), end.get()));
+      const double taken = seconds_between(begin, end);
       if (batch > 0) {  // the first connects and warms up
-        seconds.push_back(1e-3 * static_cast<double>(milliseconds) / calls);
+        seconds.push_back(taken / calls);
       }
     }
     if (records()) {

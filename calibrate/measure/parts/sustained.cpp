@@ -43,12 +43,6 @@ Window enqueue(cudaStream_t stream, const Launch& launch, int calls) {
   return window;
 }
 
-double seconds_between(const Event& begin, const Event& end) {
-  float milliseconds = 0;
-  MEASURE_CUDA(cudaEventElapsedTime(&milliseconds, begin.get(), end.get()));
-  return 1e-3 * static_cast<double>(milliseconds);
-}
-
 /// Keeps the GPU busy with `launch` and adds one sample a window. Two windows are always queued, so
 /// that the GPU never rests; the telemetry is read while the older one runs.
 void sustain(const GpuBench& gpu,

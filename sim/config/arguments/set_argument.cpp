@@ -1,7 +1,6 @@
 #include "sim/config/arguments/set_argument.h"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <string>
 #include <utility>
@@ -10,6 +9,7 @@
 #include "sim/config/parse_yaml.h"
 #include "sim/config/text_check.h"
 #include "sim/core/shown_text.h"
+#include "sim/core/text.h"
 
 namespace headway::config {
 
@@ -23,32 +23,19 @@ struct Segment {
 
 /// Segments of "run.failures.hazards[2].mtbf"; empty if it is malformed.
 std::vector<Segment> parse_path(std::string_view path) {
+  const auto steps = core::path_steps(path);
   std::vector<Segment> segments;
-  while (true) {
-    const auto dot = path.find('.');
-    std::string_view part = path.substr(0, dot);
-    const auto bracket = part.find('[');
-    Segment segment{std::string(part.substr(0, bracket)), {}};
-    part = bracket == std::string_view::npos ? std::string_view{} : part.substr(bracket);
-    while (!part.empty()) {
-      std::size_t index = 0;
-      const char* end = part.data() + part.size();
-      const auto number = std::from_chars(part.data() + 1, end, index);
-      if (part[0] != '[' || number.ec != std::errc{} || number.ptr == end || *number.ptr != ']') {
-        return {};
-      }
-      segment.indexes.push_back(index);
-      part = part.substr(static_cast<std::size_t>(number.ptr - part.data()) + 1);
-    }
-    if (segment.key.empty()) {
+  for (const auto& [key, index] : steps.value_or(std::vector<core::PathStep>{})) {
+    if (index ? segments.empty() : key.empty()) {
       return {};
     }
-    segments.push_back(std::move(segment));
-    if (dot == std::string_view::npos) {
-      return segments;
+    if (index) {
+      segments.back().indexes.push_back(*index);
+    } else {
+      segments.push_back({std::string(key), {}});
     }
-    path = path.substr(dot + 1);
   }
+  return segments;
 }
 
 /// Gives every node the place of the argument as a whole.

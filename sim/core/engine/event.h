@@ -14,7 +14,6 @@ inline constexpr Tick kEndOfTime = std::numeric_limits<Tick>::max();
 
 /// Events of equal tick are handled in rising priority; 0 is first, 15 is last.
 using Priority = std::uint8_t;
-inline constexpr Priority kFirstPriority = 0;
 inline constexpr Priority kNormalPriority = 8;
 inline constexpr Priority kLastPriority = 15;
 

@@ -10,8 +10,8 @@ namespace metadata {
 constexpr protozero::pbf_tag_type kVersion = 1, kAttribute = 2;
 }
 namespace node {
-constexpr protozero::pbf_tag_type kId = 1, kName = 2, kType = 3, kControl = 4, kData = 5,
-                                  kStart = 6, kDuration = 7, kInputs = 8, kAttribute = 10;
+constexpr protozero::pbf_tag_type kId = 1, kName = 2, kType = 3, kData = 5, kStart = 6,
+                                  kDuration = 7, kInputs = 8, kAttribute = 10;
 }
 namespace attribute {
 constexpr protozero::pbf_tag_type kName = 1, kInt32 = 7, kInt64 = 9, kUint32 = 11, kUint64 = 13,

@@ -1,11 +1,11 @@
 #include <algorithm>
-#include <charconv>
 #include <fmt/format.h>
 #include <protozero/pbf_reader.hpp>
 #include <unordered_map>
 
 #include "sim/core/error.h"
 #include "sim/core/shown_text.h"
+#include "sim/core/text.h"
 #include "sim/import/chakra/chakra.h"
 #include "sim/import/chakra/chakra_format.h"
 #include "sim/import/json_text.h"
@@ -367,14 +367,13 @@ std::int64_t chakra_rank(const std::string& file_name) {
   drop(".gz");
   drop(".et");
   const auto digits = name.find_last_not_of("0123456789") + 1;  // npos + 1: all of it
-  std::int64_t rank = 0;
-  const auto read = std::from_chars(name.data() + digits, name.data() + name.size(), rank);
-  if (digits == name.size() || read.ec != std::errc{}) {
+  const auto rank = core::whole_text_as<std::int64_t>(name.substr(digits));
+  if (!rank) {
     throw core::Error(fmt::format(
         "{}: does not say whose trace it is; the rank stands before the ending, as in step.12.et",
         file_name));
   }
-  return rank;
+  return *rank;
 }
 
 ChakraTrace read_chakra(std::string_view bytes, const std::string& file_name) {

@@ -26,8 +26,6 @@ std::span<const Family> hybrid_families();  // hugging_face_hybrid.cpp
 std::span<const Family> half_families();    // hugging_face_halves.cpp
 std::span<const Family> window_families();  // hugging_face_windows.cpp
 
-/// Whether a family's encoder of images is read too.
-bool reads_encoder(std::string_view model_type);  // hugging_face_vision.cpp
 /// The encoder of the whole model, before its text decoder is entered; nothing where it has none
 /// that is read.
 std::optional<workload::VisionSpec> read_encoder(JsonObject& json);

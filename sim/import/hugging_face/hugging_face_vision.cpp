@@ -116,8 +116,6 @@ const EncoderFamily* encoder_of(std::string_view model_type) {
 
 }  // namespace
 
-bool reads_encoder(std::string_view model_type) { return encoder_of(model_type) != nullptr; }
-
 std::optional<VisionSpec> read_encoder(JsonObject& json) {
   const EncoderFamily* family = encoder_of(json.word("model_type"));
   if (family == nullptr || !json.has("vision_config")) {

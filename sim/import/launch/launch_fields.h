@@ -18,7 +18,6 @@ inline constexpr WholeField kTopK = [](LaunchRun& r) { return r.model.moe ? &r.m
 inline constexpr WholeField kRoutingGroups = [](LaunchRun& r) { return r.model.moe ? &r.model.moe->routing_groups : nullptr; };
 inline constexpr WholeField kGroupLimit = [](LaunchRun& r) { return r.model.moe ? &r.model.moe->group_limit : nullptr; };
 inline constexpr WholeField kSequenceLength = [](LaunchRun& r) { return &r.training.sequence_length; };
-inline constexpr WholeField kGlobalBatch = [](LaunchRun& r) { return &r.training.global_batch; };
 inline constexpr WholeField kMicroBatch = [](LaunchRun& r) { return &r.parallelism.micro_batch; };
 inline constexpr WholeField kTensor = [](LaunchRun& r) { return &r.parallelism.tensor; };
 inline constexpr WholeField kPipeline = [](LaunchRun& r) { return &r.parallelism.pipeline; };
@@ -26,14 +25,12 @@ inline constexpr WholeField kVirtualStages = [](LaunchRun& r) { return &r.parall
 inline constexpr WholeField kContext = [](LaunchRun& r) { return &r.parallelism.context; };
 inline constexpr WholeField kExpert = [](LaunchRun& r) { return &r.parallelism.expert; };
 
-inline constexpr auto kGatedMlp = [](LaunchRun& r) { return &r.model.gated_mlp; };
 inline constexpr auto kTiedEmbeddings = [](LaunchRun& r) { return &r.model.tied_embeddings; };
 inline constexpr auto kBiases = [](LaunchRun& r) { return &r.model.biases; };
 inline constexpr auto kQueryKeyNorm = [](LaunchRun& r) { return &r.model.query_key_norm; };
 inline constexpr auto kPadded = [](LaunchRun& r) -> bool* { return r.model.moe ? &r.model.moe->padded : nullptr; };
 inline constexpr auto kSequence = [](LaunchRun& r) { return &r.parallelism.sequence; };
 inline constexpr auto kTensorOverlap = [](LaunchRun& r) { return &r.training.framework.tensor_overlap; };
-inline constexpr auto kDataOverlap = [](LaunchRun& r) { return &r.training.framework.data_overlap; };
 inline constexpr auto kFusedPermute = [](LaunchRun& r) { return &r.training.framework.fused_permute; };
 
 inline constexpr auto kHasExperts = [](const LaunchRun& r) { return r.model.moe.has_value(); };

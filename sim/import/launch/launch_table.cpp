@@ -1,10 +1,10 @@
 #include "sim/import/launch/launch_table.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 #include "sim/core/shown_text.h"
+#include "sim/core/text.h"
 
 namespace headway::import {
 
@@ -123,11 +123,9 @@ std::optional<double> LaunchReader::number_of(std::string_view key,
   }
   std::string digits = *text;
   std::erase(digits, '_');
-  double value = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  const bool read = error == std::errc{} && end == digits.data() + digits.size() &&
-                    std::isfinite(value) && (!whole_number || std::floor(value) == value);
-  if (!read || value < least || value > 9e15) {
+  const auto value = core::whole_text_as<double>(digits);
+  const bool read = value && (!whole_number || std::floor(*value) == *value);
+  if (!read || *value < least || *value > 9e15) {
     const std::string hint = how_to_set(*text);
     complain(key, !hint.empty()
                       ? hint

@@ -1,8 +1,8 @@
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <optional>
 
+#include "sim/core/text.h"
 #include "sim/import/launch/launch_settings.h"
 #include "sim/import/text_mark.h"
 
@@ -115,9 +115,8 @@ class ShellSum {
       }
       word = found->second.text;
     }
-    std::int64_t number = 0;
-    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
-    return error == std::errc{} && end == word.data() + word.size() ? bounded(number) : Value{};
+    const auto number = core::whole_text_as<std::int64_t>(word);
+    return number ? bounded(*number) : Value{};
   }
 
   std::string_view text_;

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <fmt/format.h>
 #include <map>
 #include <set>
 
 #include "sim/core/error.h"
+#include "sim/core/text.h"
 #include "sim/import/text_mark.h"
 
 namespace headway::import {
@@ -32,14 +32,6 @@ std::vector<Word> words_of(std::string_view line, std::size_t offset) {
     at = end;
   }
   return words;
-}
-
-template <class Number>
-std::optional<Number> parse(std::string_view word) {
-  Number value{};
-  const auto result = std::from_chars(word.data(), word.data() + word.size(), value);
-  return result.ec == std::errc{} && result.ptr == word.data() + word.size() ? std::optional(value)
-                                                                             : std::nullopt;
 }
 
 bool is_type(std::string_view word) {
@@ -150,8 +142,8 @@ class LogReader {
       return;
     }
     for (std::size_t i = 0; i + 3 < words.size(); ++i) {
-      if (parse<std::uint64_t>(words[i].text) && parse<std::uint64_t>(words[i + 1].text) &&
-          is_type(words[i + 2].text)) {
+      if (core::whole_text_as<std::uint64_t>(words[i].text) &&
+          core::whole_text_as<std::uint64_t>(words[i + 1].text) && is_type(words[i + 2].text)) {
         read_row({words.begin() + static_cast<std::ptrdiff_t>(i), words.end()});
         return;
       }
@@ -178,17 +170,17 @@ class LogReader {
         log_.program = words[i + 3].text;
       }
       if (is(0, "Out") && is(1, "of") && is(2, "bounds") && i + 5 < words.size()) {
-        log_.out_of_bounds = parse<double>(words[i + 5].text).value_or(0);
+        log_.out_of_bounds = core::whole_text_as<double>(words[i + 5].text).value_or(0);
       }
       if (is(0, "Avg") && is(1, "bus") && is(2, "bandwidth")) {
-        log_.average_bus_gb_per_s = parse<double>(words.back().text);
+        log_.average_bus_gb_per_s = core::whole_text_as<double>(words.back().text);
       }
     }
   }
 
   /// "Rank 0 Group 0 Pid 1006102 on pool0-01806 device 0 [0000:19:00] NVIDIA H100 80GB HBM3"
   void read_rank(const std::vector<Word>& words) {
-    const auto rank = parse<int>(words[1].text);
+    const auto rank = core::whole_text_as<int>(words[1].text);
     if (!rank || !ranks_.insert(*rank).second) {
       return;
     }
@@ -215,11 +207,11 @@ class LogReader {
     }
     NcclTestsRow row;
     row.line = line_;
-    row.bytes = *parse<std::uint64_t>(cells[0].text);
+    row.bytes = *core::whole_text_as<std::uint64_t>(cells[0].text);
     if (static_cast<double>(row.bytes) > kLargestMessage) {
       complain(cells[0], "a message of more than a petabyte");
     }
-    row.count = *parse<std::uint64_t>(cells[1].text);
+    row.count = *core::whole_text_as<std::uint64_t>(cells[1].text);
     row.type = cells[2].text;
     row.reduction = layout->out_of_place > 3 ? reduction_of(cells[3].text) : "";
     row.out_of_place = read_timing(cells, layout->out_of_place);
@@ -236,7 +228,7 @@ class LogReader {
     std::array<double, 3> values{};
     for (std::size_t i = 0; i < values.size(); ++i) {
       const Word& cell = cells[first + i];
-      const auto value = parse<double>(cell.text);
+      const auto value = core::whole_text_as<double>(cell.text);
       // A time of zero is printed for an empty message and means nothing was sent.
       if (!value || !(*value >= 0) || *value > 1e15) {
         complain(cell, fmt::format("'{}' is not a {}", cell.text, i == 0 ? "time" : "bandwidth"));
@@ -245,9 +237,11 @@ class LogReader {
       values[i] = *value;
     }
     // The fourth cell is `#wrong`, a count that is printed as "%6g" is ("1.04858e+06", src/util.cu
-    // of nccl-tests), or the older `error`, a deviation near rounding.
+    // of nccl-tests), or the older `error`, a deviation near rounding; "nan" is wrong too.
     const auto wrong =
-        first + 3 < cells.size() ? parse<double>(cells[first + 3].text) : std::nullopt;
+        first + 3 < cells.size()
+            ? core::whole_text_as<double, core::NonFinite::taken>(cells[first + 3].text)
+            : std::nullopt;
     return NcclTiming{values[0], values[1], values[2], wrong && !(*wrong < 1)};
   }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 
+#include "sim/core/text.h"
 #include "sim/import/measured/training_lines.h"
 
 namespace headway::import {
@@ -46,11 +47,11 @@ bool TimerBlock::read_timer(const std::string& line) {
   const std::string name = word_before(line, dots);
   const std::size_t open = line.find('(', colon);
   const std::string values = line.substr(open == std::string::npos ? colon + 1 : open + 1);
-  const auto first = number_of(std::string(without_blanks(values)));
+  const auto first = number_of(std::string(core::trimmed(values)));
   const std::size_t comma = values.find(',');
   const auto most = comma == std::string::npos
                         ? first
-                        : number_of(std::string(without_blanks(values.substr(comma + 1))));
+                        : number_of(std::string(core::trimmed(values.substr(comma + 1))));
   if (!first || !most || *first < 0 || *most < *first) {
     wrong_(fmt::format("the timer '{}' has no times", name));
     return true;
@@ -63,7 +64,7 @@ bool TimerBlock::read_timer(const std::string& line) {
 
 /// "  forward-compute:", then "     rank  0: 1234.56" of each rank that has it.
 bool TimerBlock::read_rank(const std::string& line) {
-  const std::string text(without_blanks(line));
+  const std::string text(core::trimmed(line));
   if (text.ends_with(':')) {
     tell_ranks();
     const std::string name = word_before(text, text.size());
@@ -108,10 +109,10 @@ bool read_timer_bars(const std::string& line, const std::function<void(const Ran
     const std::size_t colon = cell.find(':');
     const auto value = colon == std::string::npos
                            ? std::nullopt
-                           : number_of(std::string(without_blanks(cell.substr(colon + 1))));
+                           : number_of(std::string(core::trimmed(cell.substr(colon + 1))));
     if (value && *value >= 0) {
       const double seconds = *value * kMilliseconds;
-      timed({std::string(without_blanks(cell.substr(0, colon))), seconds, seconds});
+      timed({std::string(core::trimmed(cell.substr(0, colon))), seconds, seconds});
     }
     bar = next == line.size() ? std::string::npos : next;
   }

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <limits>
 #include <map>
 #include <tuple>
 #include <unordered_map>
 
+#include "sim/core/text.h"
 #include "sim/import/json_text.h"
 #include "sim/import/measured/kernel_names.h"
 #include "sim/import/text_mark.h"
@@ -172,10 +172,8 @@ class ProfileReader {
       return;
     }
     name.remove_prefix(kMark.size());
-    Mark mark;
-    const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), mark.number);
-    if (error == std::errc() && end == name.data() + name.size()) {
-      marks_.push_back({mark.number, at, at + *microseconds});
+    if (const auto number = core::whole_text_as<decltype(Mark::number)>(name)) {
+      marks_.push_back({*number, at, at + *microseconds});
     }
   }
 

@@ -6,6 +6,8 @@
 #include <charconv>
 #include <cmath>
 
+#include "sim/core/text.h"
+
 namespace headway::import {
 
 namespace {
@@ -145,7 +147,7 @@ std::string word_after(const std::string& line, std::string_view key, std::size_
 }
 
 std::string word_before(const std::string& line, std::size_t end) {
-  const std::string_view before = without_blanks(std::string_view(line).substr(0, end));
+  const std::string_view before = core::trimmed(std::string_view(line).substr(0, end));
   return std::string(before.substr(before.find_last_of(" \t") + 1));
 }
 
@@ -153,13 +155,6 @@ std::optional<double> number_of(const std::string& word) {
   double value = 0;
   const auto result = std::from_chars(word.data(), word.data() + word.size(), value);
   return result.ec == std::errc{} && std::isfinite(value) ? std::optional(value) : std::nullopt;
-}
-
-std::string_view without_blanks(std::string_view text) {
-  const auto begin = text.find_first_not_of(" \t");
-  return begin == std::string_view::npos
-             ? std::string_view{}
-             : text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
 }
 
 double whole_after(const std::string& line, std::span<const std::string_view> words) {

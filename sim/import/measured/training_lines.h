@@ -24,8 +24,6 @@ std::string word_before(const std::string& line, std::size_t end);
 /// The number that the word begins with.
 std::optional<double> number_of(const std::string& word);
 
-std::string_view without_blanks(std::string_view text);
-
 /// The number behind one of the words where all its digits are printed; 0: there is none.
 double whole_after(const std::string& line, std::span<const std::string_view> words);
 

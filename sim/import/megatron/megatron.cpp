@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "sim/core/shown_text.h"
+#include "sim/core/text.h"
 #include "sim/import/launch/launch_fields.h"
 #include "sim/import/launch/launch_saves.h"
 #include "sim/import/megatron/layer_lists.h"
@@ -22,9 +23,7 @@ int loose_number(LaunchReader& reader, std::string_view key) {
   const std::string_view word = words[0];
   const std::size_t colon = word.rfind(':');
   const std::string_view digits = word.substr(colon == std::string_view::npos ? 0 : colon + 1);
-  int value = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  return error == std::errc{} && end == digits.data() + digits.size() && value > 0 ? value : 0;
+  return std::max(0, core::whole_text_as<int>(digits).value_or(0));
 }
 
 /// The first of the settings that is a number.

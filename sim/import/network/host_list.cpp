@@ -1,11 +1,11 @@
 #include "sim/import/network/host_list.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdint>
 #include <fmt/format.h>
 
 #include "sim/core/shown_text.h"
+#include "sim/core/text.h"
 
 namespace headway::import {
 
@@ -46,11 +46,6 @@ std::vector<std::string_view> split(std::string_view list) {
   return parts;
 }
 
-bool parse_number(std::string_view text, std::uint32_t& number) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc{} && end == text.data() + text.size();
-}
-
 /// "1-3" gives 1 2 3, "007" gives 007.
 bool expand_range(std::string_view range,
                   std::size_t most,
@@ -60,9 +55,9 @@ bool expand_range(std::string_view range,
   const std::string_view first_text = range.substr(0, dash);
   const std::string_view last_text =
       dash == std::string_view::npos ? first_text : range.substr(dash + 1);
-  std::uint32_t first = 0;
-  std::uint32_t last = 0;
-  if (!parse_number(first_text, first) || !parse_number(last_text, last) || last < first) {
+  const auto first = core::whole_text_as<std::uint32_t>(first_text);
+  const auto last = core::whole_text_as<std::uint32_t>(last_text);
+  if (!first || !last || *last < *first) {
     why = fmt::format("'{}' is no range of numbers, as '1-8'", core::shortened(range));
     return false;
   }
@@ -70,13 +65,13 @@ bool expand_range(std::string_view range,
     why = too_long(range);
     return false;
   }
-  if (numbers.size() + (last - first) >= most) {
+  if (numbers.size() + (*last - *first) >= most) {
     why = kTooMany;
     return false;
   }
-  for (std::uint32_t n = first; n <= last; ++n) {
+  for (std::uint32_t n = *first; n <= *last; ++n) {
     numbers.push_back(fmt::format("{:0{}}", n, first_text.size()));
-    if (n == last) {
+    if (n == *last) {
       break;  // the last number may be the largest there is
     }
   }

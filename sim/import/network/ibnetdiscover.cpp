@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <map>
 #include <optional>
 #include <utility>
 
 #include "sim/core/error.h"
+#include "sim/core/text.h"
 #include "sim/import/text_mark.h"
 
 namespace headway::import {
@@ -49,11 +49,9 @@ class LineScanner {
     return inside;
   }
   int number_between(char open, char close) {
-    const std::string_view digits = between(open, close);
-    int number = 0;
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-    ok_ = ok_ && error == std::errc{} && end == digits.data() + digits.size();
-    return number;
+    const auto number = core::whole_text_as<int>(between(open, close));
+    ok_ = ok_ && number.has_value();
+    return number.value_or(0);
   }
   [[nodiscard]] bool next_is(char c) const { return rest_.starts_with(c); }
   [[nodiscard]] bool ok() const { return ok_; }
@@ -95,11 +93,9 @@ std::optional<core::BytesPerSecond> link_speed(std::string_view word) {
   if (cross == std::string_view::npos) {
     return std::nullopt;
   }
-  int lanes = 0;
-  const auto [end, error] = std::from_chars(word.data(), word.data() + cross, lanes);
+  const int lanes = core::whole_text_as<int>(word.substr(0, cross)).value_or(0);
   for (const auto& [name, rate] : kLanes) {
-    if (error == std::errc{} && end == word.data() + cross && lanes > 0 &&
-        word.substr(cross + 1) == name) {
+    if (lanes > 0 && word.substr(cross + 1) == name) {
       return core::BytesPerSecond(lanes * rate / 8);
     }
   }

@@ -1,7 +1,6 @@
 #include "sim/import/network/nvidia_smi_topology.h"
 
 #include <algorithm>
-#include <charconv>
 #include <limits>
 #include <optional>
 #include <set>
@@ -9,6 +8,7 @@
 #include <vector>
 
 #include "sim/core/error.h"
+#include "sim/core/text.h"
 #include "sim/import/network/nvlink_domain.h"
 #include "sim/import/text_mark.h"
 
@@ -35,12 +35,8 @@ std::optional<Cell> parse_cell(std::string_view word) {
     }
   }
   Cell cell;
-  const char* end = word.data() + word.size();
-  const auto parsed = word.starts_with("NV")
-                          ? std::from_chars(word.data() + 2, end, cell.nvlinks)
-                          : std::from_chars_result{word.data(), std::errc::invalid_argument};
-  return parsed.ec == std::errc{} && parsed.ptr == end && cell.nvlinks > 0 ? std::optional(cell)
-                                                                           : std::nullopt;
+  cell.nvlinks = word.starts_with("NV") ? core::whole_text_as<int>(word.substr(2)).value_or(0) : 0;
+  return cell.nvlinks > 0 ? std::optional(cell) : std::nullopt;
 }
 
 /// A word and where it stands.

@@ -61,8 +61,7 @@ TimeOnFabric GroupOnFabric::time(const CollectiveCall& call) {
   }
   // To the tick, so that a time that nothing stretches keeps its bits.
   const core::Seconds run = run_alone(fabric_, transfer, clock);
-  constexpr double kTick = 1e-12;  // Source: the tick of a step's clock, core/tick.h
-  if (run.si() > on_fabric.alone.si() + 2 * kTick) {
+  if (run > on_fabric.alone + clock.to_seconds(2)) {
     on_fabric.time.total = run;
     on_fabric.slowest = place->second.slowest;
   }

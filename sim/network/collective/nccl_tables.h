@@ -49,7 +49,7 @@ inline constexpr ByProtocol kNetTree{5.0, 8.5, 14.0};
 inline constexpr ByProtocol kNetRing{2.7, 4.0, 14.0};
 inline constexpr double kNvlinkCollnet = 2.8, kNetCollnet = 30.0;  // chain
 inline constexpr double kNvlinkNvls = 25.0, kNetNvlsTree = 20.9;
-inline constexpr double kHopPat = 4.0, kNetPat = 14.0;
+inline constexpr double kNetPat = 14.0;
 
 // Bandwidths [GB/s].
 /// LL, all channels together, one node.

@@ -1,9 +1,9 @@
 #include "sim/network/fabric/fabric_faults.h"
 
-#include <charconv>
 #include <map>
 
 #include "sim/core/error.h"
+#include "sim/core/text.h"
 
 namespace headway::network {
 namespace {
@@ -131,13 +131,10 @@ SwitchId parse_switch(std::string_view words, const FabricShape& shape) {
     if (tier != word.word || colon == std::string_view::npos) {
       continue;
     }
-    SwitchId id{word.value, 0};
-    const std::string_view digits = words.substr(colon + 1);
-    const auto [end, code] =
-        std::from_chars(digits.data(), digits.data() + digits.size(), id.index);
-    const std::uint32_t count = count_of(shape, id.tier);
-    if (code == std::errc{} && end == digits.data() + digits.size() && id.index < count) {
-      return id;
+    const auto index = core::whole_text_as<std::uint32_t>(words.substr(colon + 1));
+    const std::uint32_t count = count_of(shape, word.value);
+    if (index && *index < count) {
+      return {word.value, *index};
     }
     throw core::Error(fmt::format("'{}' is no switch: the fabric has {} {} switches, from 0", words,
                                   count, tier));

@@ -78,19 +78,4 @@ Transfer emit_storage(const Fabric& fabric,
   return transfer;
 }
 
-FabricInput storage_network(const FabricSpec& fabric,
-                            const NicSpec& card,
-                            int nodes,
-                            const StorageAttachment& servers) {
-  FabricInput input;
-  input.fabric = fabric;
-  input.nic = card;
-  input.scale_up.domain_gpus = 1;
-  input.scale_up.bandwidth = card.bandwidth;
-  input.nodes = nodes;
-  input.gpus_per_node = 1;
-  input.storage = servers;
-  return input;
-}
-
 }  // namespace headway::network

@@ -28,13 +28,4 @@ Transfer emit_storage(const Fabric& fabric,
                       std::span<const core::GpuId> members,
                       const EmitOptions& options = {});
 
-/// A storage network of its own (path: dual), as a fabric on which node i is GPU i: one storage
-/// card a node, no NVLink.
-/// @param fabric  its switches
-/// @param card    storage card of one node; `count` cards share the traffic
-FabricInput storage_network(const FabricSpec& fabric,
-                            const NicSpec& card,
-                            int nodes,
-                            const StorageAttachment& servers);
-
 }  // namespace headway::network

@@ -90,9 +90,7 @@ void Engine::set_up_groups() {
     state.first_flow = group.first_flow;
     state.flows = group.flows;
     state.activity = group.activity;
-    state.waiting = group.across_stages || group.activity == core::Activity::pipeline_p2p
-                        ? core::Activity::pipeline_bubble
-                        : group.activity;
+    state.waiting = group.between_stages() ? core::Activity::pipeline_bubble : group.activity;
     state.key = group_key(group);
     state.until_flows = group.delay;
     if (group.flows > 0) {

@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kRateBits = 62;
 constexpr int kFinest = 80;  // 2^40 B at this unit still fit in 120 bits
-constexpr double kSecondsPerTick = 1e-12;
+constexpr double kSecondsPerTick = core::Clock::step().to_seconds(1).si();
 
 }  // namespace
 

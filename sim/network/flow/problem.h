@@ -3,7 +3,7 @@
 // An actor runs a program: compute for some ticks, arrive at a transfer, wait for it. A transfer
 // (one instance of a group's operation) launches when all `need` actors have arrived, waits
 // `delay`, then all its flows run; it is complete when the last has ended. Instances of one group
-// are launched in order. The same engine runs a problem and its folded quotient (flow/fold.h), and
+// are launched in order. The same engine runs a problem and its folded quotient (fold/fold.h), and
 // both give the same ticks.
 #pragma once
 
@@ -61,6 +61,10 @@ struct TransferGroup {
   /// Its members are of several pipeline stages, so that waiting for the last one is a bubble, as
   /// it is for a message between two stages (pipeline_p2p).
   bool across_stages = false;
+
+  [[nodiscard]] bool between_stages() const {
+    return across_stages || activity == core::Activity::pipeline_p2p;
+  }
 };
 
 /// One link that a flow uses, and how many times its rate it takes there.

@@ -8,8 +8,7 @@
 #include <cstdint>
 
 #include "sim/core/tick.h"
-#include "sim/network/packet/packet.h"
-#include "sim/network/packet/packet_spec.h"
+#include "sim/core/units.h"
 
 namespace headway::network {
 
@@ -80,14 +79,15 @@ struct Dctcp {
   void on_loss(std::uint32_t number, std::uint32_t next);
 };
 
-/// RED as DCQCN configures it: from 0 to `marking_probability` in between, then 1.
+/// RED as DCQCN configures it: none marked below a length, then 0 to `probability`, then all.
 struct MarkingLine {
   double from, to, probability;  ///< [ticks], [ticks], [1]
 
-  explicit MarkingLine(const PacketSpec& spec)
-      : from(spec.marking_from.si() * 1e12),
-        to(spec.marking_to.si() * 1e12),
-        probability(spec.marking_probability) {}
+  /// @param begin, end  time that a queue takes to drain
+  MarkingLine(core::Seconds begin, core::Seconds end, double at_most)
+      : from(core::Clock::step().in_ticks(begin)),
+        to(core::Clock::step().in_ticks(end)),
+        probability(at_most) {}
 
   /// Of a packet that finds a queue that takes so long to drain.
   [[nodiscard]] double chance(core::Tick queue) const {

@@ -14,7 +14,7 @@ Forwarder::Forwarder(const PacketScene& scene,
       in_(std::size_t{self().incoming} * scene.classes.count),
       heads_free_at_(self().cables),
       shared_(self().buffer),
-      marking_(scene.spec),
+      marking_(scene.spec.marking_from, scene.spec.marking_to, scene.spec.marking_probability),
       marks_(core::RandomStream(scene.seed, "packet marks").part(device)) {
   for (const std::uint32_t c : incoming) {
     const std::size_t first = std::size_t{scene.network.incoming_of_cable[c]} * scene.classes.count;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "sim/core/tick.h"
 #include "sim/network/packet/forwarder.h"
 #include "sim/network/packet/packet_device.h"
 
@@ -162,7 +163,8 @@ class LoneSearch {
 
   /// No queue builds up, no mark is drawn, no credit runs out where nobody else sends.
   [[nodiscard]] bool flows_freely(const std::vector<std::uint32_t>& way) const {
-    const double unmarked = std::min(scene_.spec.marking_from, scene_.spec.marking_to).si() * 1e12;
+    const double unmarked =
+        core::Clock::step().in_ticks(std::min(scene_.spec.marking_from, scene_.spec.marking_to));
     core::Tick slowest = 0;  // time of a packet on the cables since an endpoint
     for (std::size_t i = 0; i < way.size(); ++i) {
       const Cable& cable = network_.cables[way[i]];

@@ -3,6 +3,7 @@
 #include <map>
 
 #include "sim/core/error.h"
+#include "sim/core/tick.h"
 #include "sim/network/packet/packet.h"
 
 namespace headway::network {
@@ -32,7 +33,7 @@ std::uint32_t PacketNetwork::add_cable(std::uint32_t from,
   cable.from = from;
   cable.to = to;
   cable.ps_per_kib = std::max<core::Tick>(1, std::llround(1024e12 / rate.si()));
-  cable.latency = std::max<core::Tick>(1, std::llround(latency.si() * 1e12));
+  cable.latency = std::max<core::Tick>(1, core::Clock::step().to_ticks(latency));
   cable.guard = guard;
   cable.link = link;
   cables.push_back(cable);

@@ -9,6 +9,7 @@
 
 #include "sim/core/engine/engine.h"
 #include "sim/core/error.h"
+#include "sim/core/tick.h"
 #include "sim/network/packet/endpoint.h"
 #include "sim/network/packet/forwarder.h"
 
@@ -117,14 +118,15 @@ class PacketRun {
     scene_.payload = std::llround(options.spec.payload.si());
     fill_classes(options.spec);
     scene_.cable_buffer = network_.cable_buffer / scene_.classes.count;
-    scene_.card_gap = std::llround(1e12 / options.spec.packets_per_second);
+    constexpr core::Clock clock = core::Clock::step();
+    scene_.card_gap = std::llround(clock.ticks_per_second() / options.spec.packets_per_second);
     scene_.store = options.spec.switching == Switching::store_and_forward;
     scene_.may_lose = scene_.transport == Transport::swift ||
                       scene_.transport == Transport::dctcp ||
                       scene_.transport == Transport::receiver;
-    const auto ticks = [](core::Seconds time) { return std::llround(time.si() * 1e12); };
-    scene_.times = {ticks(options.spec.flowlet_gap), ticks(options.spec.delay_target),
-                    ticks(options.spec.timeout)};
+    scene_.times = {clock.to_ticks(options.spec.flowlet_gap),
+                    clock.to_ticks(options.spec.delay_target),
+                    clock.to_ticks(options.spec.timeout)};
     scene_.may_overtake = scene_.choice == PathChoice::packet || scene_.choice == PathChoice::queue;
   }
 

@@ -87,7 +87,7 @@ struct TrafficClassSpec {
   bool operator==(const TrafficClassSpec&) const = default;
 };
 
-/// The packet side of a fabric. Left out of a fabric's file, `packet_spec` in packet_network.h says
+/// The packet side of a fabric. Left out of a fabric's file, `packet_spec` in packet_fabric.h says
 /// what is taken.
 struct PacketSpec {
   std::optional<Transport> transport;

@@ -1,6 +1,5 @@
 #include "sim/report/measured/profile_report.h"
 
-#include <algorithm>
 #include <fmt/format.h>
 
 #include "sim/report/result_json.h"
@@ -8,12 +7,6 @@
 namespace headway::report {
 
 namespace {
-
-std::string words_of_figure(study::ProfileFigure figure) {
-  std::string word(core::to_word(figure));
-  std::replace(word.begin(), word.end(), '_', ' ');
-  return word;
-}
 
 Table temporal_table(const study::ProfileReport& report) {
   Table table{"Temporal breakdown of a step",
@@ -27,7 +20,7 @@ Table temporal_table(const study::ProfileReport& report) {
     if (study::work_of(row.figure) || row.figure == study::ProfileFigure::overlap) {
       continue;
     }
-    table.rows.push_back({words_of_figure(row.figure), number(row.measured), number(row.predicted),
+    table.rows.push_back({study::words_of(row.figure), number(row.measured), number(row.predicted),
                           row.interval ? fmt::format("{} to {}", number((*row.interval)[0]),
                                                      number((*row.interval)[1]))
                                        : "-",
@@ -47,7 +40,7 @@ Table kernel_table(const study::ProfileReport& report) {
               {}};
   for (const auto& row : report.rows) {
     if (study::work_of(row.figure)) {
-      table.rows.push_back({words_of_figure(row.figure), number(row.measured),
+      table.rows.push_back({study::words_of(row.figure), number(row.measured),
                             cell(row.measured_launches), number(row.predicted),
                             cell(row.predicted_launches), cell(row.ratio())});
     }

@@ -1,6 +1,5 @@
 #include "sim/report/points/kept_answers.h"
 
-#include <exception>
 #include <fmt/format.h>
 #include <functional>
 #include <set>
@@ -10,7 +9,8 @@
 #include "sim/report/points/packed.h"
 
 // Lists of members are found by argument-dependent lookup, in the rooms of their structs. A member
-// that is left out here is missed by tests/apps/work_test.cpp, which compares whole results.
+// that is left out here is noticed by tests/apps/work_folder_test.cpp, which compares whole
+// results.
 
 namespace headway::campaign {
 
@@ -378,7 +378,7 @@ void for_each_line(const std::string& text,
   for (int number = 1; std::getline(lines, line); ++number) {
     try {
       read(Json::parse(line));
-    } catch (const std::exception&) {
+    } catch (const Json::exception&) {
       throw core::Error(fmt::format(
           "{}:{}: this is no part of an answer of this program; remove the file, and it is worked "
           "out again",

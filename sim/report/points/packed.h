@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "sim/core/fields.h"
+#include "sim/core/text.h"
 #include "sim/core/units.h"
 #include "sim/report/result_json.h"
 
@@ -128,7 +129,11 @@ Json Packer::packed(const T& value) {
 template <class T>
 void Unpacker::unpack(const Json& json, T& value) {
   if constexpr (std::is_same_v<T, double>) {
-    value = json.is_string() ? std::stod(json.get<std::string>()) : json.get<double>();
+    const auto text =
+        json.is_string()
+            ? core::whole_text_as<double, core::NonFinite::taken>(json.get<std::string>())
+            : std::nullopt;
+    value = text ? *text : json.get<double>();
   } else if constexpr (std::is_enum_v<T>) {
     value = static_cast<T>(json.get<int>());
   } else if constexpr (std::is_arithmetic_v<T> || std::is_same_v<T, std::string>) {

@@ -4,8 +4,10 @@
 #include <cmath>
 #include <fmt/format.h>
 #include <map>
+#include <optional>
 #include <set>
 #include <sstream>
+#include <utility>
 
 #include "sim/core/error.h"
 #include "sim/core/shown_text.h"
@@ -206,19 +208,29 @@ std::optional<double> number_of(const Json& value) {
   return value.is_number() ? std::optional(value.get<double>()) : std::nullopt;
 }
 
-SweepRow row_of(const Json& json) {
-  SweepRow row;
-  row.point = json.at("point").get<std::int64_t>();
-  for (const auto& [key, value] : json.at("changes").items()) {
-    row.changes.emplace_back(key, value.get<std::string>());
+/// The row of a line; nothing where it is none.
+std::optional<SweepRow> row_of(const std::string& line) {
+  try {
+    const Json json = Json::parse(line);
+    SweepRow row;
+    row.point = json.at("point").get<std::int64_t>();
+    for (const auto& [key, value] : json.at("changes").items()) {
+      row.changes.emplace_back(key, value.get<std::string>());
+    }
+    row.digest = json.at("digest").get<std::string>();
+    const auto status = core::from_word<PointStatus>(json.at("status").get<std::string>());
+    if (!status) {
+      return std::nullopt;
+    }
+    row.status = *status;
+    row.reason = json.at("reason").get<std::string>();
+    for (const auto& [path, value] : json.at("figures").items()) {
+      row.figures.emplace_back(path, number_of(value));
+    }
+    return row;
+  } catch (const Json::exception&) {
+    return std::nullopt;
   }
-  row.digest = json.at("digest").get<std::string>();
-  row.status = core::from_word<PointStatus>(json.at("status").get<std::string>()).value();
-  row.reason = json.at("reason").get<std::string>();
-  for (const auto& [path, value] : json.at("figures").items()) {
-    row.figures.emplace_back(path, number_of(value));
-  }
-  return row;
 }
 
 }  // namespace
@@ -286,12 +298,12 @@ std::vector<SweepRow> read_sweep_lines(const std::string& text, const std::strin
   std::istringstream lines(text);
   std::string line;
   for (int number = 1; std::getline(lines, line); ++number) {
-    try {
-      rows.push_back(row_of(Json::parse(line)));
-    } catch (const std::exception& error) {
+    auto row = row_of(line);
+    if (!row) {
       refuse(fmt::format("{}:{}", name, number),
              "this is no row of a sweep; remove the file, and its points are simulated again");
     }
+    rows.push_back(std::move(*row));
   }
   return rows;
 }

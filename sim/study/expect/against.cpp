@@ -158,20 +158,11 @@ class Against {
     Threshold threshold = *measure == Measure::bus_bandwidth ? of_call(table, row, place)
                                                              : listed(*measure, table, row, place);
     std::vector<std::string> nodes;
-    std::istringstream names(cell(table, row, "nodes"));
+    std::istringstream names(table.text_or_none(row, "nodes"));
     for (std::string node; names >> node;) {
       nodes.push_back(node);
     }
     report_.verdicts.push_back({place, std::move(nodes), std::move(threshold), value});
-  }
-
-  static std::string cell(const import::CsvTable& table,
-                          std::size_t row,
-                          const std::string& column) {
-    const auto& columns = table.columns();
-    return std::find(columns.begin(), columns.end(), column) == columns.end()
-               ? ""
-               : table.text(row, column);
   }
 
   static double value_of(Measure measure, const std::string& text, const std::string& place) {
@@ -179,7 +170,7 @@ class Against {
     std::optional<double> value;
     if (unit_of(measure) == "1/s") {
       const auto number = config::parse_number(text, why);
-      if (number && config::trimmed(number->rest).empty()) {
+      if (number && core::trimmed(number->rest).empty()) {
         value = number->value;
       } else if (number) {
         why = fmt::format("'{}' has a unit; tokens a second and GPU have none", text);
@@ -209,22 +200,22 @@ class Against {
   }
 
   Threshold of_call(const import::CsvTable& table, std::size_t row, const std::string& place) {
-    const std::string name = cell(table, row, "collective");
+    const std::string name = table.text_or_none(row, "collective");
     const auto kind = collective_kind(name);
     if (!kind) {
       throw core::Error(fmt::format("{}: there is no collective '{}'; there are {}", place, name,
                                     collective_words()));
     }
-    const auto size = parse_size(cell(table, row, "size"));
-    const int gpus = count_of(cell(table, row, "gpus"), "gpus", place);
+    const auto size = parse_size(table.text_or_none(row, "size"));
+    const int gpus = count_of(table.text_or_none(row, "gpus"), "gpus", place);
     if (!size || !is_threshold(*size, gpus) ||
         static_cast<double>(*size) > import::kLargestMessage) {
       throw core::Error(
           fmt::format("{}: size '{}' is no size of 64M or more, and 1M or more a GPU, "
                       "as '16G' or '16 GiB'",
-                      place, cell(table, row, "size")));
+                      place, table.text_or_none(row, "size")));
     }
-    const std::string per_node = cell(table, row, "gpus_per_node");
+    const std::string per_node = table.text_or_none(row, "gpus_per_node");
     return of_group(
         {*kind, gpus, per_node.empty() ? 0 : count_of(per_node, "gpus_per_node", place), *size},
         place);
@@ -234,7 +225,7 @@ class Against {
                                         const import::CsvTable& table,
                                         std::size_t row,
                                         const std::string& place) const {
-    const std::string shape = cell(table, row, "shape");
+    const std::string shape = table.text_or_none(row, "shape");
     std::string known;
     for (const Threshold& threshold : report_.thresholds) {
       if (threshold.measure != measure) {

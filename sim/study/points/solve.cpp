@@ -12,6 +12,7 @@
 #include "sim/config/suggestions/suggest.h"
 #include "sim/config/unit_text.h"
 #include "sim/core/shown_text.h"
+#include "sim/core/text.h"
 #include "sim/study/points/solve_answer.h"
 #include "sim/study/verdict/assert.h"
 
@@ -149,8 +150,8 @@ config::NumberText end_of_range(std::string_view text, const std::string& within
 /// @returns the unit; nothing if they are not of one kind
 std::optional<std::string_view> to_one_unit(config::NumberText& low,
                                             const config::NumberText& high) {
-  const auto of_low = config::trimmed(low.rest);
-  const auto of_high = config::trimmed(high.rest);
+  const auto of_low = core::trimmed(low.rest);
+  const auto of_high = core::trimmed(high.rest);
   if (of_low.empty() || of_high.empty() || of_low == of_high) {
     return of_high.empty() ? of_low : of_high;
   }
@@ -428,7 +429,7 @@ double Search::value_at_hand() {
         "the scenario has no value of '{}' to start from{}; say where to look: --within LO:HI",
         field_.path, current_.empty() ? "" : fmt::format(" but '{}'", core::shortened(current_))));
   }
-  const auto unit = config::trimmed(start->rest);
+  const auto unit = core::trimmed(start->rest);
   field_.unit = unit.empty() ? "" : " " + std::string(unit);
   return field_.rounded(start->value);
 }

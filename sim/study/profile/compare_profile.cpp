@@ -140,12 +140,6 @@ std::string signed_seconds(const ProfiledFigure& row) {
   return fmt::format("{}{} s", more < 0 ? "" : "+", core::number(more));
 }
 
-std::string words_of(ProfileFigure figure) {
-  std::string word(core::to_word(figure));
-  std::replace(word.begin(), word.end(), '_', ' ');
-  return word;
-}
-
 std::string sentence(const std::vector<ProfiledFigure>& rows) {
   const ProfiledFigure& step = rows.front();
   const auto& interval = *step.interval;
@@ -198,6 +192,12 @@ void add_remarks(const MeasuredProfile& measured, ProfileReport& report) {
 }
 
 }  // namespace
+
+std::string words_of(ProfileFigure figure) {
+  std::string word(core::to_word(figure));
+  std::replace(word.begin(), word.end(), '_', ' ');
+  return word;
+}
 
 std::optional<GpuWork> work_of(ProfileFigure figure) {
   if (figure < ProfileFigure::matrix_products) {

@@ -58,6 +58,8 @@ constexpr auto enum_words(ProfileFigure) {
 }
 /// The kind of kernel whose sum a figure is; nothing of the others.
 std::optional<core::GpuWork> work_of(ProfileFigure figure);
+/// "all reduce".
+std::string words_of(ProfileFigure figure);
 /// "time in which only communication or copies run".
 std::string_view meaning_of(ProfileFigure figure);
 

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "sim/core/error.h"
-#include "sim/network/patterns/program_steps.h"
+#include "sim/network/flow/program_steps.h"
 #include "sim/study/replay/rank_lanes.h"
 #include "sim/training/step/step_clock.h"
 

@@ -1,6 +1,5 @@
 #include "sim/study/verdict/assert.h"
 
-#include <charconv>
 #include <cmath>
 #include <fmt/format.h>
 #include <optional>
@@ -29,18 +28,7 @@ std::optional<double> read_number(std::string_view text) {
   if (text == "true" || text == "false") {
     return text == "true" ? 1.0 : 0.0;
   }
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value)) {
-    return std::nullopt;
-  }
-  return value;
-}
-
-std::string_view without_spaces(std::string_view text) {
-  constexpr std::string_view kSpaces = " \t\r\n";
-  text.remove_prefix(std::min(text.find_first_not_of(kSpaces), text.size()));
-  return text.substr(0, text.find_last_not_of(kSpaces) + 1);
+  return core::whole_text_as<double>(text);
 }
 
 /// `path comparison number`; nothing if the text has another shape. Written by hand because
@@ -52,9 +40,9 @@ std::optional<Assertion> read_assertion(const std::string& text) {
   }
   const bool with_equals = text.compare(at + 1, 1, "=") == 0;
   const std::string comparison = text.substr(at, with_equals ? 2 : 1);
-  const auto path = without_spaces(std::string_view(text).substr(0, at));
+  const auto path = core::trimmed(std::string_view(text).substr(0, at));
   const auto number =
-      read_number(without_spaces(std::string_view(text).substr(at + comparison.size())));
+      read_number(core::trimmed(std::string_view(text).substr(at + comparison.size())));
   const bool is_path = !path.empty() && path.find_first_of(" \t\r\n") == std::string_view::npos;
   if (!number || !is_path || comparison == "=" || comparison == "!") {
     return std::nullopt;

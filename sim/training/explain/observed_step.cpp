@@ -51,8 +51,7 @@ class PassSums {
     const auto& step = lowered_.problem.programs[rank.program][index];
     if (step.code == network::StepCode::wait) {
       const auto& group = lowered_.problem.groups[rank.groups[step.slot]];
-      if (group.across_stages || group.activity == Activity::pipeline_p2p ||
-          group.activity == Activity::data) {
+      if (group.between_stages() || group.activity == Activity::data) {
         return;
       }
     }

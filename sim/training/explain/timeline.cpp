@@ -152,7 +152,7 @@ class StageSpans {
                             bool waits) const {
     if (waits) {
       const auto& group = lowered_.problem.groups[rank_.groups[step.slot]];
-      if (group.across_stages || group.activity == Activity::pipeline_p2p) {
+      if (group.between_stages()) {
         return {stage_wait, -1, -1};
       }
       if (group.activity == Activity::data) {

@@ -1,12 +1,12 @@
 #include "sim/training/occupancy/occupancy.h"
 
 #include <algorithm>
-#include <charconv>
 #include <fmt/format.h>
 #include <optional>
 
 #include "sim/core/error.h"
 #include "sim/core/ranges.h"
+#include "sim/core/text.h"
 
 namespace headway::training {
 
@@ -18,16 +18,6 @@ using workload::Violations;
 constexpr std::size_t kMostAllToAll = 1024;
 /// Most nodes that entries of one list name.
 constexpr std::size_t kMostNodes = 1U << 20U;
-
-std::optional<std::uint32_t> number_of(std::string_view text) {
-  std::uint32_t number = 0;
-  const char* const end = text.data() + text.size();
-  const auto [stopped, problem] = std::from_chars(text.data(), end, number);
-  if (problem != std::errc{} || stopped != end || text.empty()) {
-    return std::nullopt;
-  }
-  return number;
-}
 
 /// Who has each node of the fabric; empty: nobody.
 class Owners {
@@ -124,9 +114,11 @@ std::vector<std::uint32_t> node_numbers(const std::vector<std::string>& list) {
   std::vector<std::uint32_t> nodes;
   for (const std::string& entry : list) {
     const std::size_t dash = entry.find('-');
-    const auto first = number_of(std::string_view(entry).substr(0, dash));
-    const auto last =
-        dash == std::string::npos ? first : number_of(std::string_view(entry).substr(dash + 1));
+    const std::string_view text = entry;
+    const auto first = core::whole_text_as<std::uint32_t>(text.substr(0, dash));
+    const auto last = dash == std::string::npos
+                          ? first
+                          : core::whole_text_as<std::uint32_t>(text.substr(dash + 1));
     if (!first || !last || *last < *first) {
       throw core::Error(
           fmt::format("'{}' names no nodes; write a number, or a range such as 0-7", entry));

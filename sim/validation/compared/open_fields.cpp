@@ -202,17 +202,6 @@ double smallest_error(const std::vector<OpenField>& known) {
 
 }  // namespace
 
-const std::vector<std::string>& blanked_fields() {
-  static const std::vector<std::string> names = [] {
-    std::vector<std::string> all;
-    for (const Blank& blank : blanks()) {
-      all.emplace_back(blank.field);
-    }
-    return all;
-  }();
-  return names;
-}
-
 std::vector<BlankedRow> blank_rows(const std::vector<const CsvTable*>& tables,
                                    const Catalogue& catalogue) {
   const std::vector<Chosen> rows = chosen_rows(tables);

@@ -39,11 +39,9 @@ struct BlankedRow {
   double half_distance = 0;  ///< of the field's readings
 };
 
-/// Fields that are blanked, as rows list them where they leave them open.
-const std::vector<std::string>& blanked_fields();
-
-/// Blanks these fields one at a time in all rows that state them. Times are of the analytic tier,
-/// as slopes of constants are (judged_constants.h): simulated ones give the same means within 0.04.
+/// Blanks the fields that rows leave open one at a time in all rows that state them. Times are of
+/// the analytic tier, as slopes of constants are (judged_constants.h): simulated ones give the same
+/// means within 0.04.
 std::vector<BlankedRow> blank_rows(const std::vector<const import::CsvTable*>& tables,
                                    const Catalogue& catalogue);
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <charconv>
 
 #include "sim/core/text.h"
 
@@ -69,13 +68,6 @@ std::string undenied_clause(const std::string& clause) {
   return among(kEnds, last) ? "" : clause;
 }
 
-std::optional<int> whole_number(const std::string& piece) {
-  int number = 0;
-  const auto [end, error] = std::from_chars(piece.data(), piece.data() + piece.size(), number);
-  return error == std::errc{} && end == piece.data() + piece.size() ? std::optional(number)
-                                                                    : std::nullopt;
-}
-
 }  // namespace
 
 std::string undenied(const std::string& text) {
@@ -107,7 +99,7 @@ std::vector<CellWord> read_words(const std::string& text,
   const std::vector<std::string> pieces = pieces_of(text);
   std::vector<CellWord> words;
   for (std::size_t at = 0; at < pieces.size();) {
-    CellWord word{{}, whole_number(pieces[at]), pieces[at]};
+    CellWord word{{}, core::whole_text_as<int>(pieces[at]), pieces[at]};
     std::size_t taken = 1;
     std::string joined;
     for (std::size_t end = at; end < pieces.size() && joined.size() < longest; ++end) {

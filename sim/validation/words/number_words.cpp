@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <charconv>
 
 #include "sim/core/text.h"
 #include "sim/validation/words/cell_words.h"
@@ -71,12 +70,12 @@ std::optional<NumberWords> number_words(const std::string& cell) {
   if (begin == 0 && end == text.size() && digits == text) {
     return std::nullopt;
   }
-  NumberWords out;
-  const auto [last, error] =
-      std::from_chars(digits.data(), digits.data() + digits.size(), out.value);
-  if (error != std::errc{} || last != digits.data() + digits.size()) {
+  const auto value = core::whole_text_as<double>(digits);
+  if (!value) {
     return std::nullopt;
   }
+  NumberWords out;
+  out.value = *value;
   std::string rest = text.substr(end);
   const bool unit =
       !rest.empty() && (rest.size() == 1 || !std::isalpha(static_cast<unsigned char>(rest[1])));

@@ -91,6 +91,15 @@ Block BlockWriter::finish(Activity last_join) {
   return std::move(block_);
 }
 
+void write_product_backward(BlockWriter& writer, const Linear& linear, const BackwardMode& mode) {
+  if (mode.passes()) {
+    writer.compute(input_gradient(linear));
+  }
+  if (mode.weights()) {
+    writer.compute(weight_gradient(linear, mode.gradients));
+  }
+}
+
 TensorRegion::TensorRegion(BlockWriter& writer, const RankShape& shape, bool overlap)
     : writer_(writer), shape_(shape), overlap_(overlap && shape.tensor > 1) {}
 

@@ -82,6 +82,9 @@ struct BackwardMode {
   [[nodiscard]] bool weights() const { return part != BackwardPart::input_gradient && trained; }
 };
 
+/// Gradients of a linear layer without communication around it.
+void write_product_backward(BlockWriter& writer, const Linear& linear, const BackwardMode& mode);
+
 /// Tensor-parallel communication around the linear layers of a block.
 ///     Sequence parallelism: all-gather before a layer split by columns, reduce-scatter after one
 ///     split by rows; otherwise all-reduce after one split by rows. `overlap` cuts collective and

@@ -280,15 +280,6 @@ void write_shared_backward(BlockWriter& writer,
   region.backward_columns(linears.shared_in, mode);
 }
 
-void write_product_backward(BlockWriter& writer, const Linear& linear, const BackwardMode& mode) {
-  if (mode.passes()) {
-    writer.compute(input_gradient(linear));
-  }
-  if (mode.weights()) {
-    writer.compute(weight_gradient(linear, mode.gradients));
-  }
-}
-
 }  // namespace
 
 ExpertLinears expert_linears(const ModelSpec& model,

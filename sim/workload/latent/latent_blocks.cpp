@@ -82,16 +82,6 @@ void write_indexer_forward(BlockWriter& writer, const BlockInput& input) {
                                scores + 4.0 * static_cast<double>(shape.tokens * sparse.top_k)));
 }
 
-/// Gradients of a linear layer that every tensor rank holds whole and applies to its own tokens.
-void write_whole_backward(BlockWriter& writer, const Linear& linear, const BackwardMode& mode) {
-  if (mode.passes()) {
-    writer.compute(input_gradient(linear));
-  }
-  if (mode.weights()) {
-    writer.compute(weight_gradient(linear, mode.gradients));
-  }
-}
-
 /// Keys as attention takes them, on all tokens: with sparse attention the compressed ones.
 std::int64_t shared_key_width(const RankShape& shape) {
   return shape.sparse ? shape.key_rank + shape.rope_dim : shape.rope_dim;
@@ -163,7 +153,7 @@ void write_latent_input_backward(BlockWriter& writer,
   TensorRegion region = tensor_region(writer, input);
   const LatentLinears linears = latent_linears(input.shape);
   if (input.shape.sparse) {
-    write_whole_backward(writer, linears.absorb, mode);
+    write_product_backward(writer, linears.absorb, mode);
   } else {
     region.backward_columns(linears.key_value_up, mode);
   }
@@ -174,9 +164,9 @@ void write_latent_input_backward(BlockWriter& writer,
     norms.traffic *= 1.5;  // reads input and gradient, writes one gradient
     writer.compute(norms);
   }
-  write_whole_backward(writer, linears.key_value_down, mode);
+  write_product_backward(writer, linears.key_value_down, mode);
   if (input.shape.query_rank > 0) {
-    write_whole_backward(writer, linears.query_down, mode);
+    write_product_backward(writer, linears.query_down, mode);
   }
 }
 
@@ -190,7 +180,7 @@ void write_latent_expand_backward(BlockWriter& writer,
                                   const BlockInput& input,
                                   const BackwardMode& mode) {
   if (input.shape.sparse) {
-    write_whole_backward(writer, latent_linears(input.shape).expand, mode);
+    write_product_backward(writer, latent_linears(input.shape).expand, mode);
   }
 }
 

@@ -323,11 +323,6 @@ int expert_shard_ranks(const ParallelismSpec& parallelism) {
          (parallelism.expert * parallelism.expert_tensor);
 }
 
-double parameters_per_rank(const ModelSpec& model, const ParallelismSpec& parallelism, int stage) {
-  const StageLayout layout(model, parallelism);
-  return stage_parameters_per_rank(model, parallelism, layout, stage).total();
-}
-
 std::vector<core::ModelConstant> bucket_constants() {
   constexpr const char* kSource =
       "Megatron-LM, megatron/core/distributed/distributed_data_parallel.py, default of bucket_size";

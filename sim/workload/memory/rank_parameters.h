@@ -91,9 +91,6 @@ std::vector<Bucket> chunk_buckets(const ModelSpec& model,
                                   const ChunkLayout& chunk,
                                   int data_parallel);
 
-/// Parameters one rank of `stage` holds [count]; sharding over data-parallel ranks not applied.
-double parameters_per_rank(const ModelSpec& model, const ParallelismSpec& parallelism, int stage);
-
 /// Ranks that hold the same parameters: shared ones data x context, experts fewer; twice as many of
 /// both where the schedule is bidirectional, because the mirrored stage holds them too.
 struct DataRanks {

@@ -16,10 +16,6 @@ constexpr double kTokenIdBytes = 8;
 /// Source: NVIDIA, CUDA C++ Programming Guide, device memory accesses.
 constexpr double kSector = 32;
 
-double logits_of_rank(const RankShape& shape) {
-  return static_cast<double>(shape.tokens) * static_cast<double>(shape.vocabulary);
-}
-
 double values_of_rank(const RankShape& shape, const TrainingSpec& training) {
   return static_cast<double>(shape.tokens) * training.distillation->top_k;
 }
@@ -49,7 +45,7 @@ double copied_logit_bytes(const RankShape& shape, const TrainingSpec& training) 
   const double value = value_bytes(*training.distillation->cached);
   return training.distillation->top_k > 0
              ? values_of_rank(shape, training) * (value + kTokenIdBytes)
-             : logits_of_rank(shape) * value;
+             : logits_of(shape) * value;
 }
 
 core::Kernel logits_copy(const RankShape& shape, const TrainingSpec& training) {
@@ -89,13 +85,13 @@ SparseLossBytes sparse_loss_backward(const RankShape& shape, const TrainingSpec&
 double kept_by_sparse_loss(const RankShape& shape, const TrainingSpec& training) {
   const double values = values_of_rank(shape, training);
   if (in_one_kernel(training)) {
-    return shape.element * logits_of_rank(shape) + copied_logit_bytes(shape, training);
+    return shape.element * logits_of(shape) + copied_logit_bytes(shape, training);
   }
-  return 4 * logits_of_rank(shape) + 18 * values;
+  return 4 * logits_of(shape) + 18 * values;
 }
 
 double passing_by_sparse_loss(const RankShape& shape, const TrainingSpec& training) {
-  const double logits = logits_of_rank(shape);
+  const double logits = logits_of(shape);
   if (in_one_kernel(training)) {
     return shape.element * logits;
   }

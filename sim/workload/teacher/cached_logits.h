@@ -13,6 +13,11 @@ namespace headway::workload {
 /// What the copy to a GPU is called in a step.
 inline constexpr const char* kLogitsFromHost = "logits from host";
 
+/// Logits of a rank: its tokens times its part of the vocabulary.
+inline double logits_of(const RankShape& shape) {
+  return static_cast<double>(shape.tokens) * static_cast<double>(shape.vocabulary);
+}
+
 /// Values of a token that are stored: `top_k`, or one of each token of the vocabulary.
 /// @pre  logits are read, here and below
 double stored_values(const ModelSpec& model, const TrainingSpec& training);

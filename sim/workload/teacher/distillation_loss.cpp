@@ -30,10 +30,6 @@ double teacher_element(const RankShape& shape, const TrainingSpec& training) {
 /// To fp32, an element of so many bytes.
 double widened(double element) { return element < 4 ? 4 + element : 0; }
 
-double logits_of(const RankShape& shape) {
-  return static_cast<double>(shape.tokens) * static_cast<double>(shape.vocabulary);
-}
-
 /// Candidates of a rank: no more than its part of the vocabulary.
 double candidates(const RankShape& shape, const TrainingSpec& training) {
   return static_cast<double>(

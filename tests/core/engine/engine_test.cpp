@@ -74,7 +74,7 @@ TEST(Engine, HandlesEventsInTheOrderOfTickPrioritySourceSequence) {
       c.send(ChannelId(0), to, 10, {.priority = kLastPriority, .a = first_payload + 1});
       c.send(ChannelId(0), to, 10, {.a = first_payload + 2});
       c.send(ChannelId(0), to, 10, {.a = first_payload + 3});
-      c.send(ChannelId(0), to, 10, {.priority = kFirstPriority, .a = first_payload + 4});
+      c.send(ChannelId(0), to, 10, {.priority = 0, .a = first_payload + 4});
     };
   };
   Scripted zero(sender(0));
@@ -220,12 +220,11 @@ TEST(Engine, DeliversAMessageThatIsDueAtTheFirstTickOfTheNextWindow) {
                     c.schedule(1, {});
                   }
                 });
-  Scripted source(
-      [](Context& c) { c.schedule(1, {}); },
-      [](Context& c, const Event&) {
-        c.send(ChannelId(0), c.find({"sink", 0}), 4, {.priority = kFirstPriority, .a = 9});
-        c.schedule(1, {});
-      });
+  Scripted source([](Context& c) { c.schedule(1, {}); },
+                  [](Context& c, const Event&) {
+                    c.send(ChannelId(0), c.find({"sink", 0}), 4, {.priority = 0, .a = 9});
+                    c.schedule(1, {});
+                  });
   Engine engine({.processes_per_partition = 1});
   engine.add({"source", 0}, source);
   engine.add({"sink", 0}, sink);

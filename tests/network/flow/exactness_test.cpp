@@ -2,7 +2,7 @@
 // picosecond.
 #include <gtest/gtest.h>
 
-#include "sim/network/patterns/patterns.h"
+#include "tests/network/patterns/patterns.h"
 
 namespace headway::network {
 namespace {

@@ -8,7 +8,8 @@
 #include "sim/network/flow/tick_queue.h"
 #include "sim/network/fold/fold.h"
 #include "sim/network/fold/partition.h"
-#include "sim/network/patterns/patterns.h"
+
+#include "tests/network/patterns/patterns.h"
 
 namespace headway::network {
 namespace {

@@ -179,13 +179,9 @@ TEST(PacketNetwork, OneQueueTakesItsShareOfTheBuffer) {
   }
 }
 
-// Marks by RED: none below `marking_from`, all from `marking_to` on, a line in between.
+// Marks by RED: none below 1 us, all from 41 us on, a line in between.
 TEST(CongestionControl, MarksAsRedDoes) {
-  PacketSpec spec;
-  spec.marking_from = 1_us;
-  spec.marking_to = 41_us;
-  spec.marking_probability = 0.02;
-  const MarkingLine line(spec);
+  const MarkingLine line(1_us, 41_us, 0.02);
   EXPECT_EQ(line.chance(1 * kMicrosecond), 0);
   EXPECT_NEAR(line.chance(21 * kMicrosecond), 0.01, 1e-12);
   EXPECT_EQ(line.chance(41 * kMicrosecond), 1);

@@ -1,9 +1,9 @@
-#include "sim/network/patterns/patterns.h"
+#include "tests/network/patterns/patterns.h"
 
 #include <bit>
 
 #include "sim/core/error.h"
-#include "sim/network/patterns/program_steps.h"
+#include "sim/network/flow/program_steps.h"
 
 namespace headway::network::patterns {
 namespace {

@@ -1,8 +1,7 @@
 // Communication patterns as problems: rings and all-to-alls message by message, and whole training
 // steps.
 //
-// They are what the exactness tests and the benchmarks run, and small examples of how to lower to a
-// Problem.
+// They are what tests and benchmarks run, and small examples of how to lower to a Problem.
 #pragma once
 
 #include <cstdint>

@@ -3,8 +3,9 @@
 #include <utility>
 
 #include "sim/network/flow/digest.h"
-#include "sim/network/patterns/patterns.h"
-#include "sim/network/patterns/program_steps.h"
+#include "sim/network/flow/program_steps.h"
+
+#include "tests/network/patterns/patterns.h"
 
 namespace headway::network::patterns {
 namespace {

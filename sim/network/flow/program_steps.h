@@ -1,4 +1,4 @@
-// The steps of programs that are written by hand: patterns, and whoever else builds a problem.
+// The steps of programs that are written by hand.
 #pragma once
 
 #include "sim/network/flow/problem.h"
