@@ -9,6 +9,7 @@
 #include "sim/validation/run_software.h"
 #include "sim/validation/shipped_scenarios.h"
 #include "sim/validation/training_runs.h"
+#include "sim/validation/words/model_words.h"
 #include "sim/workload/closed_form.h"
 
 namespace headway::validation {
@@ -290,6 +291,12 @@ training::Scenario build(const RunRow& row, const Catalogue& catalogue, Assumed&
     if (!row.stated(column)) {
       throw core::Error(std::string(column) + " is not stated");
     }
+  }
+  if (const std::string sites = several_sites(row); !sites.empty()) {
+    throw core::Error(
+        fmt::format("several sites ('{}'): not in this table's columns; write a scenario with "
+                    "cluster.sites",
+                    sites));
   }
   constexpr double kMostTokens = 2e9;  // ten times the largest published steps
   const double tokens = static_cast<double>(*row.seq_len) * row.global_batch.value_or(0);
