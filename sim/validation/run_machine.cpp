@@ -182,7 +182,7 @@ training::ClusterSpec row_cluster(const RunRow& row,
                                   Assumed& assumed) {
   training::ClusterSpec c;
   c.node = node_of_gpu(gpu_entry, catalogue, assumed);
-  if (apply_variant(row.gpu, c.node.gpu)) {
+  if (apply_variant(row.gpu, catalogue, c.node.gpu)) {
     assume(assumed, "gpu variant");
   }
   if (const double limit = training_words(row).power; limit > c.node.gpu.idle_power.si()) {

@@ -312,9 +312,9 @@ training::Scenario build(const RunRow& row, const Catalogue& catalogue, Assumed&
 
 /// What makes a row's prediction doubtful, and its error from all that is assumed but what is read
 /// both ways.
-void judge(const RunRow& row, const std::vector<OpenField>& known, RowScenario& out) {
+void judge(const RunRow& row, const Catalogue& catalogue, RowScenario& out) {
   training::Scenario& s = *out.scenario;
-  out.doubts = not_understood(row, out.assumed);
+  out.doubts = not_understood(row, catalogue, out.assumed);
   if (const double need = least_memory_need(s).value_or(0); need > 1) {
     out.doubts.push_back(fmt::format("needs {:.2f} of the GPU's memory", need));
     if (need > kTooMuch) {
@@ -339,8 +339,9 @@ void judge(const RunRow& row, const std::vector<OpenField>& known, RowScenario& 
     std::erase(guessed, reading.column);
     assume(out.assumed, reading.column);
   }
-  s.calibration.relative_error = std::hypot(s.calibration.relative_error,
-                                            assumed_error(guessed, s.model.moe.has_value(), known));
+  s.calibration.relative_error =
+      std::hypot(s.calibration.relative_error,
+                 assumed_error(guessed, s.model.moe.has_value(), catalogue.open_fields));
 }
 
 }  // namespace
@@ -384,7 +385,7 @@ RowScenario scenario_of_row(const RunRow& row, const Catalogue& catalogue) {
   if (shipped != catalogue.shipped.end() && disagreement(row, shipped->second).empty()) {
     out.scenario = shipped->second;
   }
-  judge(row, catalogue.open_fields, out);
+  judge(row, catalogue, out);
   return out;
 }
 

@@ -201,8 +201,11 @@ void tell_attention(const RunRow& row, std::vector<std::string>& doubts, Assumed
 
 }  // namespace
 
-std::vector<std::string> not_understood(const RunRow& row, Assumed& assumed) {
+std::vector<std::string> not_understood(const RunRow& row,
+                                        const Catalogue& catalogue,
+                                        Assumed& assumed) {
   std::vector<std::string> doubts;
+  tell_unknown("gpu", unknown_gpu_words(row.gpu, catalogue), doubts, assumed);
   for (const KnownWords& column : kColumns) {
     if (column.text == &RunRow::network) {
       tell_network(row, column.words, doubts, assumed);
