@@ -22,7 +22,8 @@ bool generation(const std::string& word) {
 }
 
 bool card(const std::string& word) {
-  return among(word, {"nic", "nics", "card", "cards", "hca", "hcas", "adapter", "adapters"});
+  return among(word, {"nic", "nics", "card", "cards", "hca", "hcas", "hfi", "hfis", "adapter",
+                      "adapters", "rail", "rails"});
 }
 
 bool accelerator(const std::string& word) {
@@ -282,6 +283,10 @@ class NetworkReader {
         const double gpus = per(at + 1).gpus;
         out_.cards_a_gpu = gpus > 0 ? number / gpus : out_.cards_a_gpu;
         out_.count = gpus > 0 ? out_.count : static_cast<int>(number);
+        return true;
+      }
+      if (at == i + 1 && among(word(at), {"connectx", "bluefield"}) && number < kSlowestCard) {
+        out_.count = static_cast<int>(number);  // "4 ConnectX-6 HDR"
         return true;
       }
       const bool describes = tokens_[at].is_number || gigabits(tokens_[at]) > 0 ||
