@@ -1,10 +1,12 @@
 // Names of GPUs, as published tables write them, and the formats they compute in.
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "sim/core/error.h"
 #include "sim/core/text.h"
 #include "sim/validation/run_parts.h"
+#include "sim/validation/words/instance_names.h"
 #include "sim/validation/words/layout_words.h"
 #include "sim/validation/words/model_words.h"
 
@@ -22,13 +24,22 @@ struct GpuName {
   double power = 0;      ///< W; 0: not said
   double bandwidth = 0;  ///< of the memory [GB/s]; 0: not said
   std::string stacks;    ///< generation of the memory, "hbm2e"; empty: not said
+  std::string second;    ///< another model of the catalogue that it names too; empty: none
+  std::string unknown;   ///< words that say nothing that is known
 };
+
+/// Models that a catalogue has: "h100", "mi300x".
+using GpuModels = std::set<std::string>;
 
 std::vector<std::string> words_of(const std::string& text) {
   std::vector<std::string> words(1);
   for (const char c : core::lower_case(text)) {
+    const bool digits =
+        !words.back().empty() && words.back().find_first_not_of("0123456789") == std::string::npos;
     if (std::isalnum(static_cast<unsigned char>(c)) != 0) {
       words.back() += c;
+    } else if (c == '*' && digits) {
+      words.back() += 'x';  // "8*A100"
     } else if (!words.back().empty()) {
       words.emplace_back();
     }
@@ -83,13 +94,14 @@ std::string without_count(const std::string& word) {
   return count ? word.substr(digits + 1) : word;
 }
 
-/// "80 gb" as one word, "40" where a board has so much memory, "mi 300x" as one.
+/// "80 gb" and "275 w" as one word, "40" where a board has so much memory, "mi 300x" as one.
 std::vector<std::string> joined(const std::vector<std::string>& words) {
   static constexpr std::array<std::string_view, 8> kSizes = {"16", "32", "40",  "48",
                                                              "80", "94", "141", "192"};
   std::vector<std::string> out;
   for (const std::string& word : words) {
-    const bool unit = word == "g" || word == "gb" || word == "gib";
+    const bool unit = word == "g" || word == "gb" || word == "gib" || word == "w" ||
+                      word == "watt" || word == "watts";
     const bool digits = !out.empty() && !out.back().empty() &&
                         std::all_of(out.back().begin(), out.back().end(),
                                     [](unsigned char c) { return std::isdigit(c) != 0; });
@@ -155,14 +167,114 @@ void settle_name(bool quadro, GpuName& name) {
   }
 }
 
-GpuName read_name(const std::string& text) {
+/// "a100sxm480gb" as "a100", "sxm4" and "80gb", "h100s" as "h100"; V100S is a GPU of its own.
+std::vector<std::string> parted(const std::string& word, const GpuModels& models) {
+  if (models.contains(word)) {
+    return {word};
+  }
+  if (word.ends_with("s") && word != "v100s" && models.contains(word.substr(0, word.size() - 1))) {
+    return {word.substr(0, word.size() - 1)};
+  }
+  for (const std::string_view board : {"sxm", "pcie"}) {
+    const auto at = word.find(board);
+    if (at == std::string::npos || !models.contains(word.substr(0, at))) {
+      continue;
+    }
+    std::size_t end = at + board.size();
+    end += board == "sxm" && end < word.size() &&
+                   std::isdigit(static_cast<unsigned char>(word[end])) != 0
+               ? 1
+               : 0;
+    std::vector<std::string> parts{word.substr(0, at), word.substr(at, end - at)};
+    if (end < word.size()) {
+      parts.push_back(word.substr(end));
+    }
+    return parts;
+  }
+  return {word};
+}
+
+/// Words of a name, of which those that may be models are still together with "rtx".
+std::vector<std::string> name_words(const std::string& text, const GpuModels& models) {
+  std::vector<std::string> words;
+  for (const std::string& word : joined(words_of(text))) {
+    const bool rtx = word.starts_with("rtx") && word.size() > 3;
+    for (std::string& part : parted(rtx ? word.substr(3) : word, models)) {
+      words.push_back(std::move(part));
+    }
+  }
+  return words;
+}
+
+/// A cell without names of instances, whose digits are no sizes, but with the models that they
+/// name: "ND96isr_H100_v5".
+std::string without_instances_but_models(const WithoutInstances& cell, const GpuModels& models) {
+  std::string text = cell.text;
+  for (const InstanceName& name : cell.names) {
+    for (const std::string& word : words_of(name.text)) {
+      text += models.contains(word) ? " " + word : "";
+    }
+  }
+  return text;
+}
+
+/// Words beside a model that make it another chip: "3090 Ti", "4090 D", "H20-3e", "A800 40GB
+/// Active" (a workstation's card with PCIe).
+bool other_chip(const std::string& word) {
+  static constexpr std::array<std::string_view, 8> kWords = {"ti", "super",  "laptop", "d",
+                                                             "3e", "active", "maxq",   "mobile"};
+  return std::find(kWords.begin(), kWords.end(), word) != kWords.end();
+}
+
+/// Words that say nothing of a GPU's speed.
+bool plain_word(const std::string& word) {
+  static constexpr std::array<std::string_view, 22> kWords = {
+      "x",      "with",  "memory", "server", "edition", "node",   "nodes",   "per",
+      "module", "gcd",   "gcds",   "die",    "board",   "boards", "limited", "limit",
+      "capped", "power", "to",     "at",     "on",      "each"};
+  const bool number = word.find_first_not_of("x0123456789") == std::string::npos;
+  constexpr std::size_t kCount = 3;  // digits, or "x" and two
+  return (number && word.size() < kCount) || word.size() == 1 || word.starts_with("nvl") ||
+         std::find(kWords.begin(), kWords.end(), word) != kWords.end();
+}
+
+/// Takes the model among the words of a name: the first that the catalogue has, else GH200 where
+/// its two halves are named, else the first word that is nothing else.
+void take_model(const std::vector<std::string>& words, const GpuModels& models, GpuName& name) {
+  std::string first;
+  std::string rest;
+  bool grace = false;
+  bool hopper = false;
+  for (const std::string& word : words) {
+    grace = grace || word == "grace";
+    hopper = hopper || word == "hopper";
+    const bool model = models.contains(word) || stand_in(word) != word;
+    if (model && name.model.empty()) {
+      name.model = word;
+    } else if (model && word != name.model) {
+      // "RTX PRO 6000" is one name, of which each half is one of the catalogue's.
+      name.second = name.model == "pro" ? name.second : word;
+    } else if (!model && other_chip(word) && !(first + name.model).empty()) {
+      (name.model.empty() ? first : name.model) += word;
+    } else if (!model && !maker_word(word)) {
+      first = first.empty() ? word : first;
+      add_word(rest, plain_word(word) ? "" : word);
+    }
+  }
+  if (name.model.empty() && grace && hopper) {
+    name.model = "gh200";
+  }
+  name.model = name.model.empty() ? first : name.model;
+  name.unknown = rest;
+}
+
+GpuName read_name(const std::string& text, const GpuModels& models) {
   GpuName name;
   bool quadro = false;
   name.bandwidth = bandwidth_in(text);
-  for (std::string word : joined(words_of(text))) {
-    if (word.starts_with("rtx") && word.size() > 3) {
-      word = word.substr(3);
-    }
+  std::vector<std::string> others;
+  const WithoutInstances cell = without_instances(undenied_cell(text));
+  for (const std::string& word : name_words(without_instances_but_models(cell, models), models)) {
     if (memory_word(word) > 0) {
       name.memory = memory_word(word);
     } else if (power_word(word) > 0) {
@@ -171,15 +283,63 @@ GpuName read_name(const std::string& text) {
       name.stacks = word;
     } else if (!board_word(word).empty()) {
       name.board = board_word(word);
-    } else if (name.model.empty() && !maker_word(word)) {
-      name.model = word;
-    } else if (word == "ti" || word == "super" || word == "laptop") {
-      name.model += word;  // another chip
+    } else {
+      others.push_back(word);
     }
     quadro = quadro || word == "quadro";
   }
+  take_model(others, models, name);
+  for (const InstanceName& instance : cell.names) {
+    add_word(name.unknown, instance.text);
+  }
   settle_name(quadro, name);
   return name;
+}
+
+/// The models of a catalogue's entries, whose names have one each.
+GpuModels models_of(const Catalogue& catalogue) {
+  GpuModels models;
+  for (const auto& [entry, gpu] : catalogue.gpus) {
+    models.insert(read_name(entry, {}).model);
+  }
+  return models;
+}
+
+/// "3g.40gb": slices of a GPU and their memory.
+bool slices(const std::string& cell) {
+  const std::string text = core::lower_case(cell);
+  const auto digit = [&](std::size_t at) {
+    return at < text.size() && std::isdigit(static_cast<unsigned char>(text[at])) != 0;
+  };
+  for (auto at = text.find("g."); at != std::string::npos; at = text.find("g.", at + 1)) {
+    if (at > 0 && digit(at - 1) && digit(at + 2)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/// What a cell names that is no GPU of the catalogue, whatever stands beside it: chips that have no
+/// entry, and parts of a GPU.
+void check_chips(const std::string& cell) {
+  static constexpr std::array<std::string_view, 55> kChips = {
+      "tpu",       "tpus",  "trillium",  "ironwood", "gaudi",     "gaudi2",    "gaudi3",
+      "habana",    "hpu",   "hpus",      "trainium", "trainium2", "trainium3", "trn1",
+      "trn2",      "trn3",  "cerebras",  "wse",      "graphcore", "ipu",       "ipus",
+      "ascend",    "npu",   "910a",      "910b",     "910b2",     "910b3",     "910c",
+      "ponte",     "pvc",   "1550",      "mi50",     "mi60",      "mi100",     "mi210",
+      "mi300c",    "titan", "cambricon", "kunlun",   "kunlunxin", "groq",      "lpu",
+      "sambanova", "p100",  "k80",       "m60",      "p40",       "gtx",       "metax",
+      "hygon",     "dcu",   "jetson",    "orin",     "gb10",      "v100s"};
+  for (const std::string& word : words_of(undenied_cell(cell))) {
+    const bool chip = std::find(kChips.begin(), kChips.end(), without_count(word)) != kChips.end();
+    if (chip || word.starts_with("tpuv") || word.starts_with("mlu")) {
+      throw core::Error("unknown GPU " + cell);
+    }
+    if (word == "mig" || word == "vgpu" || slices(cell)) {
+      throw core::Error("'" + cell + "' is a part of a GPU, which is not modelled");
+    }
+  }
 }
 
 /// An entry that may be meant, and how well it fits: less is better.
@@ -209,7 +369,7 @@ std::vector<Candidate> candidates_of(const GpuName& wanted, const Catalogue& cat
   // More than any board has is the memory of the CPU beside it (GH200 480GB).
   constexpr double kMostMemory = 320;
   for (const auto& [entry, gpu] : catalogue.gpus) {
-    const GpuName name = read_name(entry);
+    const GpuName name = read_name(entry, {});
     const bool other_board =
         !wanted.board.empty() && !name.board.empty() && wanted.board != name.board;
     if (name.model != wanted.model || other_board) {
@@ -235,7 +395,12 @@ std::vector<Candidate> candidates_of(const GpuName& wanted, const Catalogue& cat
 }  // namespace
 
 std::string gpu_entry(const std::string& name, const Catalogue& catalogue, Assumed& assumed) {
-  GpuName wanted = read_name(name);
+  check_chips(name);
+  GpuName wanted = read_name(name, models_of(catalogue));
+  if (!wanted.second.empty()) {
+    throw core::Error(
+        fmt::format("'{}' names two GPUs, {} and {}", name, wanted.model, wanted.second));
+  }
   if (const std::string other = stand_in(wanted.model); other != wanted.model) {
     wanted.model = other;
     assume(assumed, "gpu");
@@ -258,8 +423,12 @@ double stacks_rate(const std::string& generation) {
   return generation == "hbm2e" ? 2039.0 / 80 : generation == "hbm3" ? 3350.0 / 80 : 0;
 }
 
-bool apply_variant(const std::string& text, gpu::GpuSpec& gpu) {
-  const GpuName name = read_name(text);
+std::string unknown_gpu_words(const std::string& name, const Catalogue& catalogue) {
+  return read_name(name, models_of(catalogue)).unknown;
+}
+
+bool apply_variant(const std::string& text, const Catalogue& catalogue, gpu::GpuSpec& gpu) {
+  const GpuName name = read_name(text, models_of(catalogue));
   const gpu::GpuSpec before = gpu;
   constexpr double kMostMemory = 320;  // beyond: of the CPU beside it
   constexpr double kRounding = 0.03;   // 141 GB and 143 GB are one board
@@ -286,8 +455,8 @@ bool apply_variant(const std::string& text, gpu::GpuSpec& gpu) {
 }
 
 bool same_board(const std::string& entry, const std::string& other) {
-  const GpuName a = read_name(entry);
-  const GpuName b = read_name(other);
+  const GpuName a = read_name(entry, {});
+  const GpuName b = read_name(other, {});
   return a.model == b.model && a.board == b.board;
 }
 
@@ -295,7 +464,7 @@ bool limited_power(const RunRow& row) {
   static constexpr std::array<const char*, 6> kWords = {
       "power-limited", "power limited", "power-capped", "power capped", "power cap", "power limit"};
   return contains_any(core::lower_case(row.gpu + " " + row.notes), kWords) &&
-         read_name(row.gpu).power == 0 && training_words(row).power == 0;
+         read_name(row.gpu, {}).power == 0 && training_words(row).power == 0;
 }
 
 void set_formats(const RunRow& row, training::Scenario& s, Assumed& assumed) {

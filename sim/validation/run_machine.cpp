@@ -83,21 +83,37 @@ void set_scale_up(const RunRow& row,
       inside ? node.gpus : filled_domain(std::max(stated, 1), node.gpus, gpus);
 }
 
-/// Cards of a node: the row's columns, else its words, else those of the catalogue's node.
-void set_cards(
-    const RunRow& row, bool several_nodes, Assumed& assumed, network::NicSpec& nic, int gpus) {
+/// Cards of a node: the row's columns, else its words, else those of the instance that the words
+/// name, else of the catalogue's node.
+/// @throws core::Error if words give a card more than any has
+void set_cards(const RunRow& row,
+               const Catalogue& catalogue,
+               bool several_nodes,
+               Assumed& assumed,
+               training::NodeSpec& machine) {
   const NetworkWords words = network_words(row.network);
+  network::NicSpec& nic = machine.nic;
+  const int gpus = machine.gpus;
+  const auto instance = catalogue.nodes.find(words.instance.node);
+  if (instance_of(words, row.gpu) && instance != catalogue.nodes.end()) {
+    nic = instance->second.nic;
+  }
   const double stated_count = row.nics_per_node.value_or(0);
-  const double count = stated_count >= 1  ? stated_count
-                       : words.count > 0  ? words.count
-                       : words.card_a_gpu ? gpus
-                                          : std::min(nic.count, gpus);
+  const double worded = cards_of_node(words, gpus);
+  const double count = stated_count >= 1 ? stated_count
+                       : worded > 0      ? worded
+                                         : std::min(nic.count, gpus);
   const double stated_rate = row.nic_gbps.value_or(0);
   double rate = stated_rate > 0           ? stated_rate
                 : words.node_gigabits > 0 ? words.node_gigabits / count
                                           : words.card_gigabits;
   if (several_nodes && (stated_count < 1 || stated_rate <= 0)) {
     assume(assumed, "network");
+  }
+  if (several_nodes && stated_rate <= 0 && rate > fastest_card(row.network)) {
+    throw core::Error(
+        fmt::format("network '{}' has {:g} Gbps for each of {:g} cards: none is so fast",
+                    row.network, rate, count));
   }
   if (rate <= 0) {
     rate = nic.bandwidth.si() * 8 / 1e9;
@@ -119,6 +135,9 @@ void apply_network_words(const std::string& words,
     const char* node;  ///< whose cards speak it; nullptr: any
   };
   static constexpr Named kNetworks[] = {{"omni-path", "omni-path-100", nullptr},
+                                        {"omni path", "omni-path-100", nullptr},
+                                        {"omnipath", "omni-path-100", nullptr},
+                                        {"opa", "omni-path-100", nullptr},
                                         {"efa", "efa", "p5-48xlarge"},
                                         {"tcpx", "gpudirect-tcpx", "a3-highgpu-8g"},
                                         {"tcpxo", "gpudirect-tcpxo", "a3-megagpu-8g"}};
@@ -163,7 +182,7 @@ training::ClusterSpec row_cluster(const RunRow& row,
                                   Assumed& assumed) {
   training::ClusterSpec c;
   c.node = node_of_gpu(gpu_entry, catalogue, assumed);
-  if (apply_variant(row.gpu, c.node.gpu)) {
+  if (apply_variant(row.gpu, catalogue, c.node.gpu)) {
     assume(assumed, "gpu variant");
   }
   if (const double limit = training_words(row).power; limit > c.node.gpu.idle_power.si()) {
@@ -176,12 +195,16 @@ training::ClusterSpec row_cluster(const RunRow& row,
   c.nodes = gpus / c.node.gpus;
   c.node.name = "as published";
   set_scale_up(row, gpus, catalogue, c.node);
-  set_cards(row, c.nodes > 1, assumed, c.node.nic, c.node.gpus);
+  set_cards(row, catalogue, c.nodes > 1, assumed, c.node);
   c.fabric.name = "as published";
   c.fabric.topology = c.node.nic.count < c.node.gpus ? network::Topology::fat_tree
                                                      : network::Topology::rail_optimized;
   c.fabric.link_bandwidth = c.node.nic.bandwidth;
-  apply_network_words(core::lower_case(row.network), catalogue, c.fabric, c.node.nic);
+  const NetworkWords words = network_words(row.network);
+  const std::string of_instance = instance_of(words, row.gpu) ? words.instance.network : "";
+  apply_network_words(core::lower_case(row.network) + " " + of_instance, catalogue, c.fabric,
+                      c.node.nic);
+  c.fabric.leaf_oversubscription = std::max(1.0, words.oversubscription);
   return c;
 }
 

@@ -41,7 +41,10 @@ void check_modelled(const RunRow& row) {
       (other_architecture || !contains_any(architecture, kArchitectures))) {
     throw core::Error("unmodelled: architecture '" + row.arch + "'");
   }
-  if (contains_any(attention, kOther)) {
+  if (const std::string untold = untold_architecture(undenied(row.arch)); !untold.empty()) {
+    throw core::Error("unmodelled: architecture '" + row.arch + "' has " + untold);
+  }
+  if (contains_any(attention, kOther) || !other_attention(row.attention).empty()) {
     throw core::Error("unmodelled: attention '" + row.attention + "'");
   }
 }

@@ -20,15 +20,18 @@ using Assumed = std::vector<std::string>;
 /// Notes a field once.
 void assume(Assumed& assumed, const std::string& field);
 
-/// Catalogue entry of a GPU as tables call it: "H100-80G-SXM", "NVIDIA H100 SXM5 80GB", "A100". The
-/// words of the name are compared with those of the entries; of several boards or memories that a
-/// name leaves open, the SXM board with the most memory is taken (`gpu` is then assumed).
-/// @throws core::Error if no entry is of this GPU, or none on the stated board
+/// Catalogue entry of a GPU as tables call it: "H100-80G-SXM", "JUWELS Booster (A100 40 GB)". The
+/// catalogue's model is looked for among all words of the name; of several boards or memories that
+/// a name leaves open, the SXM board with the most memory is taken (`gpu` is then assumed).
+/// @throws core::Error if no entry is of this GPU, or none on the stated board, or two are named
 std::string gpu_entry(const std::string& name, const Catalogue& catalogue, Assumed& assumed);
 
 /// Memory, its bandwidth and the board's power as the words of a name have them ("96G", "HBM2e",
 /// "2.4 TB/s", "500W") in place of the entry's. Whether any differs; `name` then says which.
-bool apply_variant(const std::string& name, gpu::GpuSpec& gpu);
+bool apply_variant(const std::string& name, const Catalogue& catalogue, gpu::GpuSpec& gpu);
+
+/// Words of a GPU's name that say nothing that is known: "juwels booster"; empty: none.
+std::string unknown_gpu_words(const std::string& name, const Catalogue& catalogue);
 
 /// Whether two entries are of one GPU on the same kind of board, whatever their memory.
 bool same_board(const std::string& entry, const std::string& other);
@@ -105,7 +108,9 @@ int padded_vocabulary(int stated, const workload::UsualRunSpec& usual, int tenso
 
 /// What the free texts of a row say that this program neither acts on nor knows to be without
 /// effect: "not understood in recompute_detail: ..."; these columns are then assumed.
-std::vector<std::string> not_understood(const RunRow& row, Assumed& assumed);
+std::vector<std::string> not_understood(const RunRow& row,
+                                        const Catalogue& catalogue,
+                                        Assumed& assumed);
 
 /// First line of a message, without the place in the table.
 std::string plain_message(const core::Error& error, const import::CsvTable& table);

@@ -9,6 +9,7 @@
 #include "sim/validation/run_software.h"
 #include "sim/validation/shipped_scenarios.h"
 #include "sim/validation/training_runs.h"
+#include "sim/validation/words/model_words.h"
 #include "sim/workload/closed_form.h"
 
 namespace headway::validation {
@@ -295,6 +296,12 @@ training::Scenario build(const RunRow& row, const Catalogue& catalogue, Assumed&
       throw core::Error(std::string(column) + " is not stated");
     }
   }
+  if (const std::string sites = several_sites(row); !sites.empty()) {
+    throw core::Error(
+        fmt::format("several sites ('{}'): not in this table's columns; write a scenario with "
+                    "cluster.sites",
+                    sites));
+  }
   constexpr double kMostTokens = 2e9;  // ten times the largest published steps
   const double tokens = static_cast<double>(*row.seq_len) * row.global_batch.value_or(0);
   if (tokens > kMostTokens) {
@@ -309,9 +316,9 @@ training::Scenario build(const RunRow& row, const Catalogue& catalogue, Assumed&
 
 /// What makes a row's prediction doubtful, and its error from all that is assumed but what is read
 /// both ways.
-void judge(const RunRow& row, const std::vector<OpenField>& known, RowScenario& out) {
+void judge(const RunRow& row, const Catalogue& catalogue, RowScenario& out) {
   training::Scenario& s = *out.scenario;
-  out.doubts = not_understood(row, out.assumed);
+  out.doubts = not_understood(row, catalogue, out.assumed);
   if (s.training.framework.name == row.era) {  // a profile stands in for it
     Assumed said;
     out.doubts.push_back(fmt::format("era: '{}' is taken as {}", core::shortened(row.era),
@@ -341,8 +348,9 @@ void judge(const RunRow& row, const std::vector<OpenField>& known, RowScenario& 
     std::erase(guessed, reading.column);
     assume(out.assumed, reading.column);
   }
-  s.calibration.relative_error = std::hypot(s.calibration.relative_error,
-                                            assumed_error(guessed, s.model.moe.has_value(), known));
+  s.calibration.relative_error =
+      std::hypot(s.calibration.relative_error,
+                 assumed_error(guessed, s.model.moe.has_value(), catalogue.open_fields));
 }
 
 }  // namespace
@@ -386,7 +394,7 @@ RowScenario scenario_of_row(const RunRow& row, const Catalogue& catalogue) {
   if (shipped != catalogue.shipped.end() && disagreement(row, shipped->second).empty()) {
     out.scenario = shipped->second;
   }
-  judge(row, catalogue.open_fields, out);
+  judge(row, catalogue, out);
   return out;
 }
 

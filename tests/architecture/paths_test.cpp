@@ -37,9 +37,6 @@ const std::vector<std::string> kExamples{"./x.yaml",      "../nodes/x.yaml",  "b
                                          "calibrations/", "failures/ours",    "placements/",
                                          "plans/",        "prices/ours.yaml", "sim/network/x.h"};
 
-/// Stale, and known: file and path. The list may only shrink.
-const std::vector<std::string> kKnown{"sim/campaign/README.md: training/side_traffic.h"};
-
 bool begins_with_one(const std::string& path, const std::vector<std::string>& beginnings) {
   return std::any_of(beginnings.begin(), beginnings.end(),
                      [&](const std::string& beginning) { return path.starts_with(beginning); });
@@ -110,8 +107,7 @@ std::vector<std::string> stale_paths(const fs::path& file, std::istream& text) {
   std::string line;
   for (int number = 1; std::getline(text, line); ++number) {
     for (const std::string& path : paths_in(prose_of(line, mark))) {
-      const std::string known = file.generic_string() + ": " + path;
-      if (!is_there(file, path) && std::find(kKnown.begin(), kKnown.end(), known) == kKnown.end()) {
+      if (!is_there(file, path)) {
         stale.push_back(file.generic_string() + ":" + std::to_string(number) + ": " + path);
       }
     }

@@ -51,6 +51,62 @@ TEST(ModelWords, NamesOfWhatNoColumnSaysAreRefused) {
   }
 }
 
+TEST(ModelWords, NamesOfImagesSoundsTablesAndOtherLayersAreRefused) {
+  for (const char* name : {"SD 3.5 Large",
+                           "PixArt-alpha",
+                           "Open-Sora 1.1",
+                           "Wan2.1 14B",
+                           "HunyuanVideo",
+                           "BLIP-2",
+                           "ResNet-50",
+                           "Swin-L",
+                           "Chameleon 7B",
+                           "Emu2",
+                           "wav2vec 2.0",
+                           "HuBERT",
+                           "MusicGen large",
+                           "VALL-E",
+                           "ESM-2 15B",
+                           "AlphaFold2",
+                           "DLRM",
+                           "mBART",
+                           "NLLB-54B MoE",
+                           "AlexaTM 20B (seq2seq)",
+                           "XLNet",
+                           "RoBERTa-like 1B",
+                           "Longformer",
+                           "Performer",
+                           "ZAYA1 (CCA)",
+                           "JetMoE-8B",
+                           "BitNet b1.58 2B",
+                           "Gemma 3n E4B (MatFormer)",
+                           "Diffusion LM LLaDA-8B",
+                           "Mixture-of-Depths 3B",
+                           "Character.AI cross-layer KV",
+                           "Universal Transformer looped Ouro 1.4B"}) {
+    EXPECT_THAT(predicted({{"model", name}}).status,
+                HasSubstr("skipped:unmodelled: '" + std::string(name) + "' has "));
+  }
+  for (const char* name : {"Swinburne 7B", "Emu-cluster Llama", "Albert 7B", "Performance GPT 1B",
+                           "Chameleon Cloud GPT", "Dream of Llama", "Gemma 3 4B", "Audiobook GPT",
+                           "Encore 7B", "Mochizuki 3B", "GPT pretrain"}) {
+    EXPECT_EQ(predicted({{"model", name}}).status, "ok") << name;
+  }
+}
+
+TEST(ModelWords, OtherAttentionAndArchitecturesAreRefused) {
+  for (const char* attention : {"gqa, CCA", "Longformer", "Performer", "BigBird", "cross-layer KV",
+                                "mha, mixture of attention"}) {
+    EXPECT_EQ(predicted({{"attention", attention}}).status,
+              std::string("skipped:unmodelled: attention '") + attention + "'");
+  }
+  EXPECT_EQ(predicted({{"attention", "gqa, no CCA"}}).status, "ok");
+  for (const char* arch :
+       {"seq2seq transformer", "looped decoder", "mixture-of-depths decoder", "dense BitNet"}) {
+    EXPECT_THAT(predicted({{"arch", arch}}).status, HasSubstr("skipped:unmodelled: architecture"));
+  }
+}
+
 // The catalogue's own model where the columns are its; each column that is not is told.
 TEST(ModelWords, AModelOfTheCatalogueIsTakenWhereItsColumnsAgree) {
   const auto& falcon = catalogue().models.at("falcon-h1-7b");
@@ -99,7 +155,17 @@ TEST(ModelWords, TrainingBesideOtherModelsIsRefusedByName) {
     const std::string text = std::string("Llama 3 8B ") + word;
     EXPECT_THAT(predicted({{"model", text}}).status, HasSubstr("unmodelled: training by '"));
   }
+  for (const char* name :
+       {"Llama-3-8B RLOO", "Llama-3-8B ORPO", "Llama KTO", "Reward model 7B", "Llama 8B inference",
+        "Llama-2-7b GaLore", "Llama-2-7b IA3", "prefix tuning Llama-7B", "Llama prompt-tuning",
+        "Llama-3.1-8B-Instruct + Medusa heads", "Llama-3-8B (RL)"}) {
+    EXPECT_THAT(predicted({{"model", name}}).status, HasSubstr("unmodelled: training by '"))
+        << name;
+  }
   EXPECT_EQ(predicted({{"model", "DeepSeek-R1-Distill-Llama-8B"}}).status, "ok");
+  EXPECT_EQ(predicted({{"notes", "used for inference and RL later"}}).status, "ok");
+  EXPECT_THAT(predicted({{"notes", "forward only"}}).status,
+              HasSubstr("'forwardonly' is taken for a word on other training"));
 }
 
 TEST(ModelWords, NotesNameTheOptimizer) {

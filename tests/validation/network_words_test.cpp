@@ -75,5 +75,140 @@ TEST(NetworkWords, ColumnsSpeakBeforeWords) {
   EXPECT_THAT(predicted({{"network", "TCP/IP"}}).status, HasSubstr("TCP is read as a transport"));
 }
 
+struct CardsCase {
+  const char* words;
+  int count;
+  double rate;
+};
+
+void expect_cards(const char* gpu, std::initializer_list<CardsCase> cases) {
+  for (const CardsCase& c : cases) {
+    const auto node = scenario(worded(c.words, gpu)).cluster.node;
+    EXPECT_EQ(node.nic.count, c.count) << c.words;
+    EXPECT_NEAR(node.nic.bandwidth.si() * 8e-9, c.rate, 1e-9) << c.words;
+  }
+}
+
+// Figures of what is no card's are left; the catalogue's node has eight cards of 200.
+TEST(NetworkWords, RatesOfNvlinkPcieMemoryAndSwitchesAreNotTheCards) {
+  expect_cards("A100-SXM4-80GB", {{"NVLink 600 GB/s, 25 GbE", 1, 25},
+                                  {"25 GbE (NVLink 600 GB/s inside)", 1, 25},
+                                  {"NVLink (600 GB/s), 100 GbE", 1, 100},
+                                  {"NVSwitch 600GB/s, 8x200G HDR", 8, 200},
+                                  {"NVLink 900GB/s + 400Gb IB", 8, 400},
+                                  {"200 Gb/s; NVLink 300 GB/s", 8, 200},
+                                  {"HDR 200 Gb/s NVLink 600 GB/s", 8, 200},
+                                  {"PCIe 4.0 x16 (64 GB/s), 10 GbE", 1, 10},
+                                  {"PCIe Gen4 x16 64GB/s, 100G RoCE", 8, 100},
+                                  {"PCIe Gen3 (16 GB/s), 1x 100Gb", 1, 100},
+                                  {"no NVLink, PCIe Gen3 x8", 8, 200},
+                                  {"8x A100 80GB per node, 100GbE", 1, 100},
+                                  {"40 GB A100s, 100 Gb/s IB", 8, 100},
+                                  {"NVLink 300GB/s intra, 4x EDR", 4, 100},
+                                  {"HDR InfiniBand (200 Gb/s), 512 GB RAM", 8, 200},
+                                  {"100 GbE, 1 TB RAM per node", 1, 100},
+                                  {"2x AMD EPYC, 4x HDR", 4, 200},
+                                  {"10 GB Ethernet", 1, 10},
+                                  {"12.8Tbps leaf", 8, 200},
+                                  {"25.6 Tb/s switches, 8x400G", 8, 400},
+                                  {"bisection 10 TB/s; 8x100G", 8, 100},
+                                  {"NVLink Switch 1.8 TB/s", 8, 200},
+                                  {"800 Gb/s (4x HDR) per node, NVLink3 600GB/s", 4, 200}});
+}
+
+TEST(NetworkWords, CardsAreCountedByGpusAndByFactors) {
+  expect_cards("A100-SXM4-80GB", {{"10GigE", 1, 10},
+                                  {"gigabit ethernet", 1, 1},
+                                  {"2x OPA", 2, 100},
+                                  {"2x Omni-Path", 2, 100},
+                                  {"1 x 100G OPA", 1, 100},
+                                  {"Omni-Path", 8, 100},
+                                  {"Omni-Path 100", 8, 100},
+                                  {"OPA-100", 8, 100},
+                                  {"Slingshot 10", 8, 100},
+                                  {"Slingshot-10", 8, 100},
+                                  {"Slingshot 11 (4x200)", 4, 200},
+                                  {"4x Slingshot-11, 200 Gbps", 4, 200},
+                                  {"4x EDR", 4, 100},
+                                  {"NVLink within node, 4x HDR across nodes", 4, 200},
+                                  {"1 HDR NIC per 4 GPUs", 2, 200},
+                                  {"one NIC per GPU, 100 Gbps", 8, 100},
+                                  {"2 NICs per GPU, 100 Gbps", 8, 200},
+                                  {"4 ConnectX-6 HDR", 4, 200},
+                                  {"Omni-Path 100 Gb/s, 1 HFI", 1, 100},
+                                  {"2-rail HDR, rail-optimized", 2, 200},
+                                  {"100G per 2 GPUs", 4, 100},
+                                  {"4x NDR-400 per 4-GPU tray", 8, 400},
+                                  {"8 GPUs per node, 64 nodes, IB 200", 8, 200},
+                                  {"IB, 2x8 GPUs", 8, 200},
+                                  {"200 Gbps/GPU", 8, 200},
+                                  {"200Gbps*8", 8, 200},
+                                  {"1,600 Gbps", 8, 200},
+                                  {"3,200 Gbps", 8, 400},
+                                  {"3200Gbps InfiniBand", 8, 400},
+                                  {"3.2 Tbps/node", 8, 400},
+                                  {"400GB/s", 8, 400}});
+  for (const char* words : {"2x OPA", "Omni-Path", "Omni-Path 100", "OPA-100"}) {
+    EXPECT_EQ(scenario(worded(words)).cluster.fabric.efficiency,
+              catalogue().fabrics.at("omni-path-100").efficiency)
+        << words;
+  }
+}
+
+TEST(NetworkWords, InstancesAreNamesAndThoseOfTheCatalogueHaveItsCards) {
+  expect_cards("H100-SXM5-80GB", {{"GPUDirect-TCPXO (a3-megagpu-8g)", 8, 200},
+                                  {"a3-megagpu-8g", 8, 200},
+                                  {"A3 Mega", 8, 200},
+                                  {"a3-highgpu-8g, GPUDirect-TCPX", 4, 200},
+                                  {"AWS p5.48xlarge", 8, 400},
+                                  {"8x400G (a3-megagpu-8g)", 8, 400},
+                                  {"BM.GPU.H100.8 RDMA", 8, 400},
+                                  {"ND96isr_H100_v5, NDR", 8, 400},
+                                  {"p4d 4x100G EFA", 4, 100}});
+  for (const auto& [words, fabric] :
+       {std::pair("a3-megagpu-8g", "gpudirect-tcpxo"), std::pair("a3-highgpu-8g", "gpudirect-tcpx"),
+        std::pair("p5.48xlarge", "efa")}) {
+    EXPECT_EQ(scenario(worded(words)).cluster.fabric.efficiency,
+              catalogue().fabrics.at(fabric).efficiency)
+        << words;
+    EXPECT_EQ(predicted(worded(words)).status, "ok-assumed") << words;
+  }
+  EXPECT_EQ(predicted(worded("a2-ultragpu-8g", "A100-SXM4-80GB")).status,
+            "ok-assumed: not understood in network: a2-ultragpu-8g");
+  EXPECT_EQ(predicted(worded("a3-megagpu-8g", "A100-SXM4-80GB")).status,
+            "ok-assumed: not understood in network: a3-megagpu-8g");
+  EXPECT_EQ(scenario(worded("a3-megagpu-8g", "A100-SXM4-80GB")).cluster.node.nic.count, 8);
+}
+
+TEST(NetworkWords, OversubscriptionNarrowsTheLeaves) {
+  for (const auto& [words, ratio] :
+       {std::pair("1:4 oversubscribed 100G", 4.0), std::pair("4x oversubscription, IB HDR", 4.0),
+        std::pair("HDR, 2:1 oversubscription", 2.0), std::pair("NDR, oversubscription of 3", 3.0),
+        std::pair("8x ConnectX-7 400 Gb/s (1:1)", 1.0), std::pair("NDR, no oversubscription", 1.0),
+        std::pair("RoCE 400G, 3-layer Clos (1:7 oversubscribed agg)", 1.0)}) {
+    EXPECT_EQ(scenario(worded(words)).cluster.fabric.leaf_oversubscription, ratio) << words;
+    EXPECT_EQ(predicted(worded(words)).status, "ok-assumed") << words;
+  }
+  EXPECT_THAT(predicted(worded("NDR, oversubscribed")).status,
+              HasSubstr("not understood in network: oversubscription"));
+}
+
+// Told, and the interval is wider, though the network is assumed anyway.
+TEST(NetworkWords, WhatIsNotUnderstoodIsToldAndWidens) {
+  const double known = width(predicted(worded("8x200G")));
+  for (const auto& [words, told] :
+       {std::pair("8x200G zorp", "zorp"), std::pair("8x200G 1600", "1600"),
+        std::pair("8x200G 3dtorus", "3dtorus"), std::pair("8x200G, 2400G per GPU", "2400 g"),
+        std::pair("8x200G, 512 GB", "512 gb"), std::pair("8x200G, 1:2 NIC:GPU", "1:2")}) {
+    const auto p = predicted(worded(words));
+    EXPECT_EQ(p.status, std::string("ok-assumed: not understood in network: ") + told);
+    EXPECT_THAT(p.assumed, testing::IsSupersetOf({"network", "words of network"})) << words;
+    EXPECT_GT(width(p), known) << words;
+  }
+  EXPECT_EQ(predicted(worded("12.8 Tbps")).status,
+            "skipped:network '12.8 Tbps' has 1600 Gbps for each of 8 cards: none is so fast");
+  EXPECT_EQ(predicted(worded("ConnectX-9, 1600 Gbps per GPU")).status, "ok-assumed");
+}
+
 }  // namespace
 }  // namespace headway::validation

@@ -63,7 +63,8 @@ Places places_of(const CsvTable& table, std::size_t row, int node_gpus) {
 /// @returns whether the words name a network
 bool set_cards(const std::string& stated, training::NodeSpec& node, Assumed& assumed) {
   const NetworkWords cards = network_words(stated);
-  node.nic.count = cards.count > 0 ? cards.count : cards.card_a_gpu ? node.gpus : node.nic.count;
+  const double count = cards_of_node(cards, node.gpus);
+  node.nic.count = count > 0 ? static_cast<int>(count) : node.nic.count;
   const double rate =
       cards.node_gigabits > 0 ? cards.node_gigabits / node.nic.count : cards.card_gigabits;
   if (rate <= 0) {

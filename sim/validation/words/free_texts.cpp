@@ -35,16 +35,26 @@ constexpr std::string_view kFiller =
 
 constexpr KnownWords kColumns[] = {
     {"network", &RunRow::network,
-     " a100 adapter adapters agg aws azure b200 b300 bandwidth between bluefield card cards "
-     "clos cluster compute connectx cx5 cx6 cx7 cx8 dgx dpu dual edr efa efav2 efav3 "
-     "elastic eos ethernet fabric fat gb gb200 gb300 gbe gbit gbits gbps gcp gib gpu "
-     "gpudirect gpus h100 h200 hca hcas hdr hdr100 hdr200 hgx host hpe ib infiniband inter "
-     "interconnect intra ip layer machine management mellanox meta mlnx multi ndr ndr200 "
-     "ndr400 network nic nics nvidia nvl72 nvlink nvlink2 nvlink3 nvlink4 nvlink5 nvswitch "
-     "oci omni opa oversubscribed oversubscription path pcie port ports quad quantum "
-     "quantum2 rail rails rdma roce roce2 rocev2 sec selene server sharp single slingshot "
-     "spectrum storage superpod switch switches tb tbit tbps tcp tcpx tcpxo tomahawk4 "
-     "topology tray tree x800 xdr xdr800 "},
+     " a100 across adapter adapters agg aggregate aggregation and aws azure b200 b300 bandwidth "
+     "between bisection blocking bluefield card cards "
+     "clos cluster compute connectx core cpu cpus cx5 cx6 cx7 cx8 cx9 ddr dgx dpu dram dual edr "
+     "efa "
+     "efav2 efav3 elastic eos epyc ethernet every external fabric factor fat gb gb200 gb300 gbe "
+     "gbit "
+     "gbits gbps gcp gcds gen gen3 gen4 gen5 gen6 gib gige gigabit "
+     "gpu gpudirect gpus h100 h200 hbm hca hcas hdr hdr100 hdr200 hfi hgx host hosts hpe ib "
+     "infiniband "
+     "infinity inside inter interconnect internode intra intranode ip layer leaf leaves level "
+     "machine management mellanox memory meta mlnx multi ndr ndr200 "
+     "ndr400 network nic nics non nvidia nvl72 nvlink nvlink2 nvlink3 nvlink4 nvlink5 nvme "
+     "nvswitch "
+     "oci omni omnipath opa optimized oversubscribed oversubscription path pcie port ports quad "
+     "quantum "
+     "quantum2 rail rails ram ratio rdma roce roce2 rocev2 sec second selene server servers sharp "
+     "single slingshot slingshot10 slingshot11 "
+     "spectrum spine spines ssd storage superpod switch switches tb tbit tbps tcp tcpx tcpxo tier "
+     "tiers tomahawk4 topology tray tree two v2 v3 v4 v5 v6 within without x16 x8 x800 xdr xdr800 "
+     "xeon xgmi "},
     {"recompute_detail", &RunRow::recompute_detail,
      " activation activations attention base bf16 block blocks checkpoint checkpointed "
      "checkpointing core core_attn cudnn_fmha custom element forward full fused half hfu input "
@@ -67,11 +77,44 @@ bool listed(std::string_view words, const std::string& word) {
   return words.find(" " + word + " ") != std::string_view::npos;
 }
 
-/// "8x200g", "400gbps", "3-level": figures with their units, which are read as such or not at all.
+/// "8x200g", "400gbps", "24k": figures with their units, which are read as such or not at all.
 bool figure(const std::string& word) {
-  return std::any_of(word.begin(), word.end(),
-                     [](unsigned char c) { return std::isdigit(c) != 0; }) &&
-         std::isdigit(static_cast<unsigned char>(word.front())) != 0;
+  static constexpr std::array<std::string_view, 28> kUnits = {
+      "",   "g",    "gb",   "gbe",     "gbps", "gbit", "gbits",  "gib", "gige", "t",
+      "tb", "tbps", "tbit", "tib",     "k",    "m",    "b",      "x",   "w",    "nd",
+      "rd", "st",   "th",   "gigabit", "ghz",  "bit",  "gbitps", "hz"};
+  std::size_t at = 0;
+  const auto digits = [&] {
+    const std::size_t begin = at;
+    while (at < word.size() && std::isdigit(static_cast<unsigned char>(word[at])) != 0) {
+      ++at;
+    }
+    return at > begin;
+  };
+  if (!digits()) {
+    return false;
+  }
+  while (at + 1 < word.size() && word[at] == 'x') {  // "8x2x200g", "1x128"
+    const std::size_t before = at++;
+    if (!digits()) {
+      at = before;
+      break;
+    }
+  }
+  if (at < word.size() && word[at] == 'x') {
+    // "8xhdr": the word behind the factor is a word of its own.
+    return at + 1 == word.size();
+  }
+  return std::find(kUnits.begin(), kUnits.end(), word.substr(at)) != kUnits.end();
+}
+
+/// "8xndr": "ndr".
+std::string without_factor(const std::string& word) {
+  const std::size_t at = word.find_first_not_of("0123456789");
+  const bool factor = at != std::string::npos && at > 0 && word[at] == 'x' &&
+                      at + 1 < word.size() &&
+                      std::isalpha(static_cast<unsigned char>(word[at + 1])) != 0;
+  return factor ? word.substr(at + 1) : word;
 }
 
 /// The words of a text that no list has, one behind the other.
@@ -83,6 +126,7 @@ std::string unknown_words(const std::string& text, std::string_view known) {
       word += c;
       continue;
     }
+    word = without_factor(word);
     const bool rate = word.size() > 1 && word.front() == 'x' && figure(word.substr(1));
     if (word.size() > 1 && !rate && !figure(word) && !listed(known, word) &&
         !listed(kFiller, word)) {
@@ -93,6 +137,23 @@ std::string unknown_words(const std::string& text, std::string_view known) {
   return unknown;
 }
 
+/// A column whose words were not all understood; one that is assumed for another reason is once
+/// more.
+void assume_words(Assumed& assumed, const std::string& column) {
+  const bool already = std::find(assumed.begin(), assumed.end(), column) != assumed.end();
+  assume(assumed, already ? "words of " + column : column);
+}
+
+void tell_unknown(const std::string& column,
+                  const std::string& unknown,
+                  std::vector<std::string>& doubts,
+                  Assumed& assumed) {
+  if (!unknown.empty()) {
+    doubts.push_back(fmt::format("not understood in {}: {}", column, core::shortened(unknown)));
+    assume_words(assumed, column);
+  }
+}
+
 /// Tells what a reader did not understand, and what it took for something that is not modelled.
 void tell(const char* column,
           const ReadCell& read,
@@ -101,11 +162,26 @@ void tell(const char* column,
   if (!read.nearness.empty()) {
     doubts.push_back(read.nearness);
   }
-  if (!read.unknown.empty()) {
-    doubts.push_back(
-        fmt::format("not understood in {}: {}", column, core::shortened(read.unknown)));
-    assume(assumed, column);
+  tell_unknown(column, read.unknown, doubts, assumed);
+}
+
+/// The network between nodes, of a run that has several.
+void tell_network(const RunRow& row,
+                  std::string_view known,
+                  std::vector<std::string>& doubts,
+                  Assumed& assumed) {
+  if (row.n_gpus.value_or(0) <= row.gpus_per_node.value_or(0)) {
+    return;
   }
+  NetworkWords words = network_words(row.network);
+  const std::string unknown = unknown_words(words.rest, known);
+  if (!unknown.empty()) {
+    add_word(words.unknown, unknown);
+  }
+  if (words.instance.node[0] != '\0' && !instance_of(words, row.gpu)) {
+    add_word(words.unknown, words.instance.text);  // of another GPU
+  }
+  tell("network", words, doubts, assumed);
 }
 
 /// Key and value heads that the words give and a column denies are told too.
@@ -127,19 +203,16 @@ void tell_attention(const RunRow& row, std::vector<std::string>& doubts, Assumed
 
 }  // namespace
 
-std::vector<std::string> not_understood(const RunRow& row, Assumed& assumed) {
+std::vector<std::string> not_understood(const RunRow& row,
+                                        const Catalogue& catalogue,
+                                        Assumed& assumed) {
   std::vector<std::string> doubts;
+  tell_unknown("gpu", unknown_gpu_words(row.gpu, catalogue), doubts, assumed);
   for (const KnownWords& column : kColumns) {
-    const bool alone =
-        row.n_gpus.value_or(0) <= row.gpus_per_node.value_or(0) && column.text == &RunRow::network;
-    const std::string unknown = unknown_words(row.*column.text, column.words);
-    if (!unknown.empty() && !alone) {
-      doubts.push_back(
-          fmt::format("not understood in {}: {}", column.column, core::shortened(unknown)));
-      assume(assumed, column.column);
-    }
-    if (column.text == &RunRow::network && !alone) {
-      tell("network", network_words(row.network), doubts, assumed);
+    if (column.text == &RunRow::network) {
+      tell_network(row, column.words, doubts, assumed);
+    } else {
+      tell_unknown(column.column, unknown_words(row.*column.text, column.words), doubts, assumed);
     }
   }
   for (const AboutCell& about : row.abouts) {

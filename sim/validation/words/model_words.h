@@ -15,6 +15,13 @@ namespace headway::validation {
 /// state spaces"; empty: nothing that is known.
 std::string untold_architecture(const std::string& model);
 
+/// The word of an attention cell for a kind that is not modelled; empty: none that is known.
+std::string other_attention(const std::string& attention);
+
+/// The word of network, sharding, architecture, model or notes that says that the run spans several
+/// sites ("diloco", "2 sites", "wan"); empty: none does.
+std::string several_sites(const RunRow& row);
+
 /// Letters and digits of a name, small: "Qwen3-Next-80B" and "qwen3 next 80b" are one.
 std::string bare_name(const std::string& name);
 

@@ -27,7 +27,8 @@ enum class TrainingSays {
   packed,
   power,
   watts,
-  unmodelled
+  unmodelled,
+  unmodelled_name  ///< in a name or an architecture; notes speak of much else
 };
 
 struct TrainingPhrase {
@@ -87,7 +88,43 @@ constexpr TrainingPhrase kTrainingPhrases[] = {
     {"grpo", TrainingSays::unmodelled},
     {"kto", TrainingSays::unmodelled},
     {"ppo", TrainingSays::unmodelled},
-    {"rlhf", TrainingSays::unmodelled}};
+    {"rlhf", TrainingSays::unmodelled},
+    {"dapo", TrainingSays::unmodelled},
+    {"gspo", TrainingSays::unmodelled},
+    {"orpo", TrainingSays::unmodelled},
+    {"rloo", TrainingSays::unmodelled},
+    {"simpo", TrainingSays::unmodelled},
+    {"rlvr", TrainingSays::unmodelled},
+    {"rewardmodel", TrainingSays::unmodelled},
+    {"rewardmodelling", TrainingSays::unmodelled},
+    {"rewardmodeling", TrainingSays::unmodelled},
+    {"galore", TrainingSays::unmodelled},
+    {"qgalore", TrainingSays::unmodelled},
+    {"ia3", TrainingSays::unmodelled},
+    {"bitfit", TrainingSays::unmodelled},
+    {"prefixtuning", TrainingSays::unmodelled},
+    {"prefixtuned", TrainingSays::unmodelled},
+    {"prompttuning", TrainingSays::unmodelled},
+    {"prompttuned", TrainingSays::unmodelled},
+    {"ptuning", TrainingSays::unmodelled},
+    {"ptuningv2", TrainingSays::unmodelled},
+    {"adaptertuning", TrainingSays::unmodelled},
+    {"medusa", TrainingSays::unmodelled},
+    {"medusaheads", TrainingSays::unmodelled},
+    {"lomo", TrainingSays::unmodelled},
+    {"mezo", TrainingSays::unmodelled},
+    {"relora", TrainingSays::unmodelled},
+    {"forwardonly", TrainingSays::unmodelled},
+    {"inferenceonly", TrainingSays::unmodelled},
+    {"evaluationonly", TrainingSays::unmodelled},
+    {"inference", TrainingSays::unmodelled_name},
+    {"serving", TrainingSays::unmodelled_name},
+    {"decoding", TrainingSays::unmodelled_name},
+    {"rl", TrainingSays::unmodelled_name},
+    {"reinforcementlearning", TrainingSays::unmodelled_name},
+    {"contrastive", TrainingSays::unmodelled_name},
+    {"embeddingmodel", TrainingSays::unmodelled_name},
+    {"reranker", TrainingSays::unmodelled_name}};
 
 void add_adapters(bool four_bit, TrainingWords& out) {
   if (!out.adapters) {
@@ -163,8 +200,20 @@ void add_phrase(TrainingSays says, const std::string& text, TrainingWords& out) 
     case TrainingSays::all_products:
     case TrainingSays::power:
     case TrainingSays::watts:
+    case TrainingSays::unmodelled_name:
       break;
   }
+}
+
+/// The word of a name or an architecture for what is no training of all weights by its own loss.
+std::string unmodelled_in_name(const std::string& text) {
+  static const std::vector<std::string_view> known = phrases_of(kTrainingPhrases);
+  for (const CellWord& word : read_words(undenied(text), known)) {
+    if (word.phrase && kTrainingPhrases[*word.phrase].says == TrainingSays::unmodelled_name) {
+      return word.text;
+    }
+  }
+  return "";
 }
 
 /// Numbers that belong to a phrase: "r=16", "rank 16", "LoRA-16", "power cap 500 W".
@@ -206,6 +255,9 @@ TrainingWords training_words(const RunRow& row) {
   TrainingWords out;
   read_text(row.model, out);
   read_text(row.arch, out);
+  for (const std::string& text : {row.model, row.arch}) {
+    out.refused = out.refused.empty() ? unmodelled_in_name(text) : out.refused;
+  }
   // A note may speak of other runs: what it changes is told, and nothing is refused for it.
   const TrainingWords before = out;
   read_text(row.notes, out);
