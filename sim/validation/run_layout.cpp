@@ -197,9 +197,8 @@ Sharding sharding_of(const ShardingWords& words,
   if (!row.certain("sharding") || words.open) {
     assume(assumed, "sharding");
   }
-  const bool zero = !row.sharding.empty();
-  return words.kind.value_or(zero && usual.sharding == Sharding::zero0 ? Sharding::zero1
-                                                                       : usual.sharding);
+  return words.kind.value_or(
+      words.stage_open && usual.sharding == Sharding::zero0 ? Sharding::zero1 : usual.sharding);
 }
 
 /// Whether the column of a degree has another figure than these words ("tp" beside a column of 1).
@@ -316,7 +315,8 @@ void set_offload(const RunRow& row,
     assume(assumed, "offload");
   }
   const int stated = row.cpu_offload_layers.value_or(0);
-  if (stated <= 0 && !workload::offloads_activations(words.offload)) {
+  if (stated <= 0 && !workload::offloads_activations(words.offload) &&
+      !recompute_words(row.recompute).offload) {
     return;
   }
   p.offload = workload::offloads_optimizer(p.offload) ? workload::Offload::all

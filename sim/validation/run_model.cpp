@@ -20,8 +20,9 @@ void check_modelled(const RunRow& row) {
   static constexpr std::array<const char*, 16> kOther = {
       "linear", "mamba", "ssm",   "hybrid",    "lightning",   "sparse",      "cross", "retention",
       "rwkv",   "delta", "hyena", "recurrent", "state-space", "state space", "kda",   "none"};
-  static constexpr std::array<const char*, 9> kArchitectures = {
-      "dense", "moe", "decoder", "transformer", "gpt", "llama", "mixture", "causal", "llm"};
+  static constexpr std::array<const char*, 12> kArchitectures = {
+      "dense",   "moe",     "decoder", "transformer", "gpt", "llama",
+      "mixture", "mixtral", "mistral", "causal",      "llm", "sft"};
   const std::string attention = core::lower_case(row.attention);
   std::string architecture = core::lower_case(row.arch);
   for (const std::string_view adapters : {"qlora", "lora"}) {

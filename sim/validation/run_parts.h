@@ -161,4 +161,15 @@ struct Contradiction {
 };
 std::vector<Contradiction> contradictions(const import::CsvTable& table);
 
+/// TFLOP/s that a row states of a GPU; 0: none.
+double stated_tflops(const RunRow& row);
+/// Tokens/s/GPU that these TFLOP/s make of a scenario's model, attention counted in full.
+double tokens_of_tflops(double tflops, const training::Scenario& scenario);
+/// Why a measured figure is none of this scenario: more than its GPUs can multiply, or next to
+/// nothing; empty: it may be.
+std::string impossible_figure(double measured, const training::Scenario& scenario);
+/// Stated TFLOP/s that no convention of counting makes of the measured tokens/s; empty: one does.
+/// Rows that state the FLOPs of a token are compared with these by `contradictions`.
+std::string against_flops(const RunRow& row, const training::Scenario& scenario);
+
 }  // namespace headway::validation

@@ -2,19 +2,20 @@
 
 #include <bit>
 #include <cmath>
+#include <cstdlib>
 #include <fmt/format.h>
 #include <map>
 
 #include "sim/core/error.h"
 #include "sim/core/shown_text.h"
 #include "sim/core/text.h"
+#include "sim/validation/words/flag_words.h"
 #include "sim/validation/words/number_words.h"
 
 namespace headway::validation {
 
 namespace {
 
-constexpr std::string_view kLength = "seq_len";
 constexpr std::string_view kBatch = "global_batch";
 
 /// Visitor: fills the members from the cells of one row.
@@ -47,35 +48,55 @@ class CellReader {
   std::string take_problems() { return std::move(problems_); }
   /// Numbers in words, by column.
   [[nodiscard]] const std::map<std::string, NumberWords>& worded() const { return worded_; }
+  [[nodiscard]] const std::map<std::string, NumberWords>& figures() const { return figures_; }
+  /// Columns of flags that are crossed.
+  [[nodiscard]] const std::vector<std::string>& crosses() const { return crosses_; }
 
  private:
   void read(const char* column, std::string& member) const { member = table_.text(row_, column); }
   void read(const char* column, std::optional<int>& member) {
-    const auto words = number_words(table_.text(row_, column));
-    const bool counts_tokens = column == kLength || column == kBatch;
-    if (!words || ((words->scaled || words->tokens || words->packed) && !counts_tokens) ||
-        words->value != std::floor(words->value) || words->value > 2e9) {
+    const std::string& cell = table_.text(row_, column);
+    if (says_none(cell)) {
+      member = one_where_none(column) ? std::optional(1) : std::nullopt;
+      return;
+    }
+    const auto words = count_words(column, cell);
+    if (!words) {
       member = table_.integer(row_, column);
       return;
     }
     member = static_cast<int>(words->value);
     worded_.emplace(column, *words);
   }
-  void read(const char* column, std::optional<double>& member) const {
-    member = table_.number(row_, column);
-  }
-  void read(const char* column, std::optional<bool>& member) const {
-    member = table_.flag(row_, column);
-  }
-
-  template <class T>
-  void check(const char* column, std::optional<T>& member, const core::Range& range) {
-    if (!range.contains(static_cast<double>(*member))) {
-      complain(fmt::format("'{}' in column '{}' must be {}",
-                           core::shortened(table_.text(row_, column)), column, range.words));
-      member.reset();
+  void read(const char* column, std::optional<double>& member) {
+    const std::string& cell = table_.text(row_, column);
+    const auto words = figure_words(column, cell);
+    member = words ? words->value : says_none(cell) ? std::nullopt : table_.number(row_, column);
+    if (words) {
+      figures_.emplace(column, *words);
     }
   }
+  void read(const char* column, std::optional<bool>& member) {
+    const auto words = flag_words(column, table_.text(row_, column));
+    member = words ? words->value : table_.flag(row_, column);
+    if (words && words->cross) {
+      crosses_.emplace_back(column);
+    }
+  }
+
+  /// Zero or less is how programs write that there is none: a blank cell, where it cannot be meant.
+  template <class T>
+  void check(const char* column, std::optional<T>& member, const core::Range& range) {
+    if (!member || range.contains(static_cast<double>(*member))) {
+      return;
+    }
+    if (*member > 0) {
+      complain(fmt::format("'{}' in column '{}' must be {}",
+                           core::shortened(table_.text(row_, column)), column, range.words));
+    }
+    member.reset();
+  }
+  static void check(const char* /*column*/, std::optional<bool>& /*member*/, const core::Range&) {}
   static void check(const char* /*column*/, std::string& /*member*/, const core::Range& /*any*/) {}
 
   void complain(const std::string& message) {
@@ -86,7 +107,8 @@ class CellReader {
   const import::CsvTable& table_;
   std::size_t row_;
   std::string problems_;
-  std::map<std::string, NumberWords> worded_;
+  std::map<std::string, NumberWords> worded_, figures_;
+  std::vector<std::string> crosses_;
 };
 
 bool has_value(const std::string& member) { return !member.empty(); }
@@ -183,10 +205,20 @@ void settle_modules(RunRow& row) {
 void settle_batch(const std::map<std::string, NumberWords>& worded, RunRow& row) {
   constexpr double kMostTokens = 2e8;  // six times the largest step of the published tables
   const auto words = worded.find(std::string(kBatch));
-  const bool named = words != worded.end() && words->second.tokens;
+  const bool sequences = words != worded.end() && words->second.counts(NumberOf::sequences);
+  const bool named = !sequences && words != worded.end() && words->second.counts(NumberOf::tokens);
   const double batch = row.global_batch.value_or(0);
   const double length = row.seq_len.value_or(0);
-  const bool plain = batch >= length && batch * length > kMostTokens;
+  const bool plain = !sequences && batch >= length && batch * length > kMostTokens;
+  constexpr double kRounded = 0.1;
+  const double beside = sequences ? words->second.beside_tokens : 0;
+  if (beside > 0 && std::abs(batch * length / beside - 1) > kRounded) {
+    row.abouts.push_back(
+        {std::string(kBatch),
+         fmt::format("global_batch of {:.0f} sequences makes {:.3g} tokens, {:.3g} "
+                     "stated",
+                     batch, batch * length, beside)});
+  }
   if (length < 1 || batch < 1 || !(named || plain)) {
     return;
   }
@@ -202,23 +234,76 @@ void settle_batch(const std::map<std::string, NumberWords>& worded, RunRow& row)
 void settle_numbers(const std::map<std::string, NumberWords>& worded, RunRow& row) {
   for (const auto& [column, words] : worded) {
     // k is 1,024 of lengths that are powers of two; of others and of batches it may be 1,000.
-    const bool open = words.scaled && (column == kBatch ||
-                                       !std::has_single_bit(static_cast<unsigned>(words.value)));
+    const bool open =
+        words.scaled && column != "vocab" &&
+        (column == kBatch || !std::has_single_bit(static_cast<unsigned>(words.value)));
     if (words.about || open) {
       row.abouts.push_back({column, ""});
     }
-    if (words.packed) {
+    if (words.counts(NumberOf::packed)) {
       row.abouts.push_back({"documents", "documents in a sequence are read as one"});
+    }
+    if (column == "d_ffn" && !row.gated_mlp && words.counts(NumberOf::gate)) {
+      row.gated_mlp = true;
+    } else if (column == "d_ffn" && !row.gated_mlp && words.counts(NumberOf::no_gate)) {
+      row.gated_mlp = false;
     }
   }
   settle_batch(worded, row);
 }
 
+/// Parameters in thousands of millions, however they are counted.
+void settle_parameters(const std::map<std::string, NumberWords>& figures,
+                       const char* column,
+                       std::optional<double>& parameters,
+                       RunRow& row) {
+  constexpr double kBillion = 1e9;
+  constexpr double kPlain = 1e6;     // counted one by one
+  constexpr double kMillions = 3e3;  // more thousand millions than any published run has
+  const auto words = figures.find(column);
+  const bool scaled = words != figures.end() && words->second.scaled;
+  if (!parameters) {
+    return;
+  }
+  if (scaled || *parameters >= kPlain) {
+    parameters = *parameters / kBillion;
+  } else if (*parameters > kMillions) {
+    row.abouts.push_back(
+        {column, fmt::format("{} of {:.0f} is read as millions", column, *parameters)});
+    parameters = *parameters / 1e3;
+  }
+}
+
+/// What figures and flags in words leave open; a figure that its step time alone says.
+void settle_figures(const CellReader& reader, RunRow& row) {
+  settle_parameters(reader.figures(), "params_b", row.params_b, row);
+  settle_parameters(reader.figures(), "active_params_b", row.active_params_b, row);
+  for (const auto& [column, words] : reader.figures()) {
+    if (words.about && column != "measured_tokens_per_s_per_gpu") {
+      row.abouts.push_back({column, ""});
+    }
+  }
+  for (const std::string& column : reader.crosses()) {
+    row.abouts.push_back({column, fmt::format("'x' in {} is read as yes", column)});
+  }
+}
+
+/// Tokens a second and GPU that follow from the time of a step, where nothing else states them.
+void settle_step_time(RunRow& row) {
+  const double step = row.measured_step_time_s.value_or(row.step_time_s.value_or(0));
+  const double gpus = row.n_gpus.value_or(0);
+  const double tokens = static_cast<double>(row.global_batch.value_or(0)) * row.seq_len.value_or(0);
+  if (!row.measured_tokens_per_s_per_gpu && step > 0 && gpus > 0 && tokens > 0) {
+    row.measured_tokens_per_s_per_gpu = tokens / gpus / step;
+  }
+}
+
 }  // namespace
 
 bool says_nothing(const std::string& cell) {
-  static constexpr std::array<std::string_view, 10> kWords = {
-      "", "n/a", "na", "nan", "null", "?", "-", "unknown", "not stated", "unspecified"};
+  static constexpr std::array<std::string_view, 14> kWords = {
+      "",           "n/a", "na",          "nan",          "null",         "?",  "-", "unknown",
+      "not stated", "--",  "unspecified", "\xE2\x80\x93", "\xE2\x80\x94", "tbd"};
   const std::string word = core::lower_case(cell);
   return std::find(kWords.begin(), kWords.end(), word) != kWords.end();
 }
@@ -242,8 +327,8 @@ bool has_word(std::string_view text, std::string_view word) {
 }
 
 bool RunRow::is_mixture() const {
-  return contains(core::lower_case(arch), "moe") || contains(core::lower_case(arch), "mixture") ||
-         n_experts.value_or(0) > 1;
+  static constexpr std::array<const char*, 3> kMixtures = {"moe", "mixture", "mixtral"};
+  return contains_any(core::lower_case(arch), kMixtures) || n_experts.value_or(0) > 1;
 }
 
 bool RunRow::listed_as_not_stated(std::string_view column) const {
@@ -262,33 +347,53 @@ RunRow read_run_row(const import::CsvTable& table, std::size_t row) {
   out.line = static_cast<std::size_t>(table.line(row));
   CellReader reader(table, row);
   RunRow::fields(out, reader);
+  if (says_none(out.head_dim) ||
+      (std::atof(out.head_dim.c_str()) <= 0 &&
+       out.head_dim.find_first_not_of("-+.0123456789") == std::string::npos)) {
+    out.head_dim.clear();
+  }
+  out.id = out.id.empty() ? fmt::format("line {}", out.line) : out.id;
   out.problems = reader.take_problems();
+  if (!out.unreadable.empty()) {
+    out.problems = fmt::format("line {}: {}", out.line, out.unreadable);
+  }
   settle_numbers(reader.worded(), out);
+  settle_figures(reader, out);
   settle_modules(out);
+  settle_step_time(out);
   return out;
 }
 
-void check_run_columns(const import::CsvTable& table) {
+std::vector<std::string> check_run_columns(const import::CsvTable& table) {
   Names names;
   RunRow none;
   RunRow::fields(none, names);
   core::Diagnostics problems;
   const core::SourceMark header{table.file(), 1, 1, 1, ""};
-  for (const std::string& column : table.columns()) {
+  const auto& columns = table.columns();
+  std::vector<std::string> unknown;
+  for (const std::string& column : columns) {
     if (std::find(names.all.begin(), names.all.end(), column) == names.all.end()) {
       const auto near = core::did_you_mean(column, names.all);
-      problems.add(header, fmt::format("unknown column '{}'{}", core::shortened(column),
-                                       near ? fmt::format("; did you mean '{}'?", *near)
-                                            : "; docs/validation.md lists them"));
+      unknown.push_back(fmt::format("unknown column '{}' is not read{}", core::shortened(column),
+                                    near ? fmt::format("; did you mean '{}'?", *near)
+                                         : "; docs/validation.md lists those that are"));
     }
   }
+  static constexpr std::array<std::string_view, 6> kFigureColumns = {
+      "measured_tokens_per_s_per_gpu", "measured_step_time_s",     "step_time_s",
+      "measured_tflops_per_gpu",       "published_tflops_per_gpu", "tflops_per_gpu"};
+  const bool figures = std::find_first_of(columns.begin(), columns.end(), kFigureColumns.begin(),
+                                          kFigureColumns.end()) != columns.end();
   for (const std::string& column : names.required_names) {
-    const auto& columns = table.columns();
-    if (std::find(columns.begin(), columns.end(), column) == columns.end()) {
+    const bool figure = column == kFigureColumns.front();
+    if (std::find(columns.begin(), columns.end(), column) == columns.end() &&
+        !(figure && figures)) {
       problems.add(header, fmt::format("there is no column '{}'", column));
     }
   }
   problems.throw_if_any();
+  return unknown;
 }
 
 std::string configuration_text(const RunRow& row) {

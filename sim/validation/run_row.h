@@ -60,7 +60,8 @@ struct RunRow {
   std::optional<bool> gated_mlp, sequence_parallel, tp_comm_overlap, async_tp, torch_compile,
       moe_a2a_overlap;
 
-  std::string source, derivation, confidence, notes, recovered, release, network_source, group;
+  std::string source, derivation, confidence, notes, recovered, release, network_source, group,
+      unreadable;
   std::optional<int> year, dp;
   std::optional<double> measured_tokens_per_s_per_gpu, measured_step_time_s, step_time_s,
       measured_tflops_per_gpu, published_tflops_per_gpu, tflops_per_gpu, measured_peak_mem_gib,
@@ -90,9 +91,9 @@ struct RunRow {
 /// Reads a row; cells that cannot be read are named in `problems`.
 RunRow read_run_row(const import::CsvTable& table, std::size_t row);
 
-/// @throws core::Error if the table has a column that no run has, or lacks the id or the measured
-/// figure
-void check_run_columns(const import::CsvTable& table);
+/// Columns that no run has, told with a guess.
+/// @throws core::Error if the table lacks the id or all measured figures
+std::vector<std::string> check_run_columns(const import::CsvTable& table);
 
 /// All that makes a row's configuration, its source included, as one text.
 std::string configuration_text(const RunRow& row);
@@ -165,6 +166,7 @@ void RunRow::fields(Self& row, V& v) {
   v.optional("recovered", row.recovered, "Columns taken from elsewhere.");
   v.optional("release", row.release, "Of the software.");
   v.optional("network_source", row.network_source, "stated or assumed.");
+  v.optional("unreadable", row.unreadable, "Why the line has no cells (import/even_rows.h).");
   v.optional("group", row.group, "Rows that are one configuration.");
   v.optional("weight", row.weight, "In the headline.", kFigures);
   v.optional("params_b", row.params_b, "Parameters [1e9].", kFigures);

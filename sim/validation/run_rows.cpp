@@ -9,7 +9,9 @@
 #include "sim/validation/run_software.h"
 #include "sim/validation/shipped_scenarios.h"
 #include "sim/validation/training_runs.h"
+#include "sim/validation/words/attention_words.h"
 #include "sim/validation/words/model_words.h"
+#include "sim/validation/words/note_words.h"
 #include "sim/workload/closed_form.h"
 
 namespace headway::validation {
@@ -37,6 +39,9 @@ std::vector<std::string> calibration_entries(const std::string& gpu_entry,
 
 /// What leaving a field open costs where fewer than two sources state it: assumptions.
 double judged_cost(const std::string& field) {
+  if (const auto note = cost_of_note(field)) {
+    return *note;
+  }
   static constexpr std::pair<const char*, double> kJudgedCosts[] = {
       {"gpu variant", 0.05},
       {"moe_routing", 0.05},
@@ -95,6 +100,8 @@ training::Scenario row_without_layout(const RunRow& row,
   s.training.framework.name = software_name(row, s.training.framework.name, assumed);
   s.model.dropout = s.model.dropout ? s.model.dropout : s.training.framework.usual.dropout;
   apply_flags(row, s.training.framework);
+  s.training.framework.attention_kernels =
+      attention_words(row.attention).kernels.value_or(s.training.framework.attention_kernels);
   if (scores_in_memory(row, s.model, s.cluster.node.gpu.architecture)) {
     s.training.framework.attention_kernels = workload::AttentionKernels::unfused;
   }
@@ -314,6 +321,23 @@ training::Scenario build(const RunRow& row, const Catalogue& catalogue, Assumed&
       with_layout(whole, row_without_layout(whole, catalogue, assumed), assumed), assumed);
 }
 
+/// Parameters that the columns do not give: either may be what ran, and half the distance in log
+/// time is returned.
+double parameters_off(const RunRow& row, const workload::ModelSpec& model, RowScenario& out) {
+  constexpr double kRounded = 0.05;  // "7B" of 6.7; sources round, and leave small parts out
+  constexpr double kMost = 0.5;      // beyond a factor of e one of them is a slip
+  const double stated = row.params_b.value_or(0);
+  const double count = workload::count_parameters(model).total() / 1e9;
+  const double off = stated > 0 ? std::abs(std::log(count / stated)) : 0;
+  if (off <= kRounded) {
+    return 0;
+  }
+  out.doubts.push_back(
+      fmt::format("columns give {:.3g}e9 parameters, {:.3g}e9 stated", count, stated));
+  assume(out.assumed, "params_b");
+  return std::min(kMost, off / 2);
+}
+
 /// What makes a row's prediction doubtful, and its error from all that is assumed but what is read
 /// both ways.
 void judge(const RunRow& row, const Catalogue& catalogue, RowScenario& out) {
@@ -330,13 +354,10 @@ void judge(const RunRow& row, const Catalogue& catalogue, RowScenario& out) {
       assume(out.assumed, "memory");
     }
   }
-  if (const double stated = row.params_b.value_or(0); stated > 0) {
-    constexpr double kRounded = 0.05;  // "7B" of 6.7; sources round, and leave small parts out
-    const double count = workload::count_parameters(s.model).total() / 1e9;
-    if (std::abs(std::log(count / stated)) > kRounded) {
-      out.doubts.push_back(
-          fmt::format("columns give {:.3g}e9 parameters, {:.3g}e9 stated", count, stated));
-    }
+  const double off = parameters_off(row, s.model, out);
+  if (!row.measured_tokens_per_s_per_gpu && stated_tflops(row) > 0) {
+    assume(out.assumed, "tflops convention");
+    out.doubts.emplace_back("tokens/s follow from TFLOP/s by the model's FLOPs");
   }
   OtherReadings others = other_readings(row, s, out.assumed);
   out.readings = std::move(others.readings);
@@ -348,9 +369,8 @@ void judge(const RunRow& row, const Catalogue& catalogue, RowScenario& out) {
     std::erase(guessed, reading.column);
     assume(out.assumed, reading.column);
   }
-  s.calibration.relative_error =
-      std::hypot(s.calibration.relative_error,
-                 assumed_error(guessed, s.model.moe.has_value(), catalogue.open_fields));
+  const double guesses = assumed_error(guessed, s.model.moe.has_value(), catalogue.open_fields);
+  s.calibration.relative_error = std::hypot(std::hypot(s.calibration.relative_error, guesses), off);
 }
 
 }  // namespace
@@ -387,6 +407,9 @@ Catalogue load_catalogue(const std::vector<std::filesystem::path>& roots) {
 RowScenario scenario_of_row(const RunRow& row, const Catalogue& catalogue) {
   if (!row.problems.empty()) {
     throw core::Error(row.problems);
+  }
+  if (const NoteWords notes = note_words(row); !notes.refused.empty()) {
+    throw core::Error("unmodelled: its notes say that the figure is of " + notes.refused);
   }
   RowScenario out;
   out.scenario = build(row, catalogue, out.assumed);

@@ -51,8 +51,10 @@ bool early_torch(const RunRow& row) {
 /// FSDP2, llm-foundry where the software is named, with attention in Triton, or PyTorch's own FSDP
 /// with scaled_dot_product_attention.
 std::string pytorch(const RunRow& row, const std::string& words) {
-  const bool second = contains(words, "titan") || contains(words, "fsdp2") ||
-                      contains(core::lower_case(row.sharding), "fsdp2") || row.async_tp.has_value();
+  const bool second =
+      contains(words, "titan") || contains(words, "fsdp2") ||
+      contains_any(core::lower_case(row.sharding), std::array{"fsdp2", "fully_shard"}) ||
+      row.async_tp.has_value();
   if (second) {
     return year_of(row) <= 2024 || early_torch(row) ? "torchtitan-2024" : "torchtitan";
   }
@@ -203,13 +205,22 @@ bool whole_iteration_recorded(const std::string& flag, bool mixture) {
          flag.starts_with("full_iteration") || flag.starts_with("local:full_iteration");
 }
 
-/// torchao's recipes.
+/// torchao's and Transformer Engine's recipes.
 std::optional<workload::Scaling> scaling_in_words(const std::string& words) {
   using workload::Scaling;
-  return contains(words, "rowwise")        ? std::optional(Scaling::row)
-         : contains(words, "mxfp8_cublas") ? std::optional(Scaling::block)
-         : contains(words, "tensorwise")   ? std::optional(Scaling::tensor)
-                                           : std::nullopt;
+  static constexpr std::pair<std::string_view, Scaling> kScalings[] = {
+      {"rowwise", Scaling::row},        {"row-wise", Scaling::row},
+      {"mxfp8_cublas", Scaling::block}, {"blockwise", Scaling::block},
+      {"block-wise", Scaling::block},   {"per-block", Scaling::block},
+      {"tensorwise", Scaling::tensor},  {"tensor-wise", Scaling::tensor},
+      {"per-tensor", Scaling::tensor},  {"current scaling", Scaling::tensor},
+      {"delayed", Scaling::delayed}};
+  for (const auto& [word, scaling] : kScalings) {
+    if (contains(words, word)) {
+      return scaling;
+    }
+  }
+  return std::nullopt;
 }
 
 /// The dispatcher that a row's notes name: a library that sends one copy of a token to each GPU, or

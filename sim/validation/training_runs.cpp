@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numeric>
 #include <tbb/parallel_for.h>
+#include <tuple>
 
 #include "sim/core/error.h"
 #include "sim/core/progress/spread_order.h"
@@ -15,6 +16,7 @@
 #include "sim/training/step/step.h"
 #include "sim/validation/run_parts.h"
 #include "sim/validation/run_software.h"
+#include "sim/validation/words/note_words.h"
 
 namespace headway::validation {
 
@@ -27,7 +29,7 @@ namespace {
 RunPrediction labelled(const CsvTable& table, std::size_t index) {
   const RunRow row = read_run_row(table, index);
   RunPrediction p;
-  p.id = table.text(index, "id");
+  p.id = row.id;
   p.source = p.id.substr(0, p.id.rfind('-'));
   p.group = row.group;
   p.gpu = row.gpu;
@@ -49,14 +51,14 @@ void read_figures(const RunRow& row, RunPrediction& p) {
   if (!row.problems.empty()) {
     throw core::Error(row.problems);
   }
-  if (!row.measured_tokens_per_s_per_gpu) {
+  if (!row.measured_tokens_per_s_per_gpu && stated_tflops(row) <= 0) {
     throw core::Error("no measured tokens/s");
   }
   p.gpus = row.n_gpus.value_or(0);
   p.sequence_length = row.seq_len.value_or(0);
   p.weight = row.weight.value_or(1);
   p.measured_memory = row.measured_peak_mem_gib.value_or(0);
-  p.measured = *row.measured_tokens_per_s_per_gpu;
+  p.measured = row.measured_tokens_per_s_per_gpu.value_or(0);
 }
 
 /// The peak of memory that the row's source speaks of.
@@ -79,7 +81,6 @@ void fill_prediction(const training::StepResult& step,
                      workload::ReportingStage whose,
                      RunPrediction& p) {
   p.predicted = step.tokens_per_s_per_gpu;
-  p.error = *p.predicted / p.measured - 1;
   p.low = *p.predicted * (step.time / step.interval_high);
   p.high = *p.predicted * (step.time / step.interval_low);
   p.predicted_memory = reported_peak(step.memory, reported, whose) / 1_GiB;
@@ -113,6 +114,52 @@ std::string joined_status(const std::string& status_class, const std::vector<std
   return text;
 }
 
+/// What a row contradicts, of itself or of others; impossible figures have no error.
+void compare(const RunRow& row,
+             const RowScenario& built,
+             const Contradiction& contradiction,
+             RunPrediction& p) {
+  const bool other = !contradiction.why.empty() && (p.offered || !contradiction.unless_full);
+  const std::string impossible = impossible_figure(p.measured, *built.scenario);
+  const std::string flops = against_flops(row, *built.scenario);
+  if (impossible.empty()) {
+    p.error = *p.predicted / p.measured - 1;
+  }
+  auto why = built.doubts;
+  for (const std::string& each : {flops, other ? contradiction.why : "", impossible}) {
+    if (!each.empty()) {
+      why.insert(why.begin(), each);
+    }
+  }
+  const bool contradicts = other || !impossible.empty() || !flops.empty();
+  p.status_class = contradicts ? "ok-contradictory" : p.assumed.empty() ? "ok" : "ok-assumed";
+  p.status = joined_status(p.status_class, why);
+}
+
+/// Simulates a row that is a scenario.
+void simulate_row(const RunRow& row,
+                  const RowScenario& built,
+                  const Catalogue& catalogue,
+                  OpenFlags open,
+                  RunPrediction& p) {
+  const training::Scenario& scenario = *built.scenario;
+  auto step = step_of(scenario);
+  const double readings = open == OpenFlags::both_ways
+                              ? reading_error(built.readings, step.time,
+                                              scenario.model.moe.has_value(), catalogue.open_fields)
+                              : 0;
+  p.run_kind = kind_of(scenario);
+  p.own_error = std::hypot(training::relative_error(scenario), readings);
+  p.slopes = constant_slopes(scenario);
+  StepError error = step_error(scenario, catalogue.known_errors, p.slopes, readings);
+  if (note_words(row).downtime) {
+    error.slower = std::hypot(error.slower, kDowntimeError);
+  }
+  set_interval(scenario, error, step);
+  const workload::FrameworkSpec& software = scenario.training.framework;
+  fill_prediction(step, reported_memory(row, software), software.usual.reporting_stage, p);
+}
+
 RunPrediction predict_row(const CsvTable& table,
                           std::size_t index,
                           const Catalogue& catalogue,
@@ -120,34 +167,18 @@ RunPrediction predict_row(const CsvTable& table,
                           OpenFlags open) {
   RunPrediction p = labelled(table, index);
   try {
-    read_figures(read_run_row(table, index), p);
+    const RunRow row = read_run_row(table, index);
+    read_figures(row, p);
     const RowScenario built = row_scenario(table, index, catalogue);
     p.assumed = built.assumed;
     if (!built.scenario) {
       throw core::Error(built.skipped);
     }
-    auto step = step_of(*built.scenario);
-    const double readings =
-        open == OpenFlags::both_ways
-            ? reading_error(built.readings, step.time, built.scenario->model.moe.has_value(),
-                            catalogue.open_fields)
-            : 0;
-    p.run_kind = kind_of(*built.scenario);
-    p.own_error = std::hypot(training::relative_error(*built.scenario), readings);
-    p.slopes = constant_slopes(*built.scenario);
-    set_interval(*built.scenario,
-                 step_error(*built.scenario, catalogue.known_errors, p.slopes, readings), step);
-    const RunRow row = read_run_row(table, index);
-    const workload::FrameworkSpec& software = built.scenario->training.framework;
-    fill_prediction(step, reported_memory(row, software), software.usual.reporting_stage, p);
-    const bool contradicts =
-        !contradiction.why.empty() && (p.offered || !contradiction.unless_full);
-    p.status_class = contradicts ? "ok-contradictory" : p.assumed.empty() ? "ok" : "ok-assumed";
-    auto why = built.doubts;
-    if (contradicts) {
-      why.insert(why.begin(), contradiction.why);
+    if (p.measured <= 0) {
+      p.measured = tokens_of_tflops(stated_tflops(row), *built.scenario);
     }
-    p.status = joined_status(p.status_class, why);
+    simulate_row(row, built, catalogue, open, p);
+    compare(row, built, contradiction, p);
   } catch (const core::Error& error) {
     p.status_class = "skipped";
     p.status = "skipped:" + plain_message(error, table);
@@ -227,7 +258,7 @@ std::vector<std::vector<RunPrediction>> predict_tables(const std::vector<ChosenR
     if (table->rows() == 0) {
       throw core::Error(fmt::format("{} has no rows of published runs", table->file()));
     }
-    check_run_columns(*table);
+    std::ignore = check_run_columns(*table);
     against.push_back(contradictions(*table));
     for (std::size_t i = 0; i < of_table.size(); ++i) {
       places.push_back({rows.size(), i});
@@ -278,7 +309,7 @@ RunSummary summarize(const std::vector<RunPrediction>& rows) {
   double covered = 0;
   for (const auto& row : rows) {
     if (!row.error) {
-      ++summary.n_skipped;
+      summary.n_skipped += row.predicted ? 0 : 1;  // what was measured may be impossible
       continue;
     }
     errors.push_back(std::abs(*row.error));

@@ -41,6 +41,7 @@ TEST(TrainingRuns, ARowBecomesAScenario) {
 TEST(TrainingRuns, RowsInFp32AndTf32ArePredicted) {
   std::string rows = row("a-1", "dense", "32", "") + row("a-2", "dense", "32", "");
   rows.replace(rows.find("bf16"), 4, "fp32");
+  rows.replace(rows.find(",2000,"), 6, ",500,");  // 2,000 are more than fp32 multiplies
   rows.replace(rows.find("bf16"), 4, "tf32");
   const auto predicted = predict_runs(import::CsvTable(kRunsHeader + rows, "t.csv"), catalogue());
   ASSERT_EQ(predicted.size(), 2U);

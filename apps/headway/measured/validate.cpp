@@ -6,10 +6,12 @@
 #include <utility>
 
 #include "sim/core/error.h"
+#include "sim/import/even_rows.h"
 #include "sim/report/verbs/collective_rows_report.h"
 #include "sim/report/verbs/goodput_report.h"
 #include "sim/report/verbs/stress_report.h"
 #include "sim/report/verbs/validate_report.h"
+#include "sim/validation/run_row.h"
 
 #include "apps/headway/input.h"
 #include "apps/headway/options.h"
@@ -23,6 +25,9 @@ namespace headway::apps {
 namespace {
 
 using import::CsvTable;
+
+/// Nothing is predicted of a table; its rows are printed all the same, with the reasons.
+constexpr int kNoAnswer = 3;
 
 /// A table, and what it was read from.
 struct ReadTable {
@@ -72,6 +77,9 @@ std::vector<validation::RunPrediction> predicted(const RunTables& tables,
   const auto catalogue = validation::load_catalogue(config_roots());
   std::vector<validation::ChosenRuns> chosen;
   for (const RunTable& table : tables) {
+    for (const std::string& unknown : validation::check_run_columns(table.rows)) {
+      remark(options, fmt::format("warning: {}: {}", table.rows.file(), unknown));
+    }
     chosen.push_back({&table.rows, chosen_rows(table.rows, only)});
   }
   progress.phase("predicting published runs");
@@ -127,11 +135,15 @@ std::vector<OutFile> validate_anchor(const RunTables& tables,
       [&] { return report::anchor_document(anchor); });
 }
 
+/// @param answered  whether any row is predicted
 std::vector<OutFile> validate_runs(const RunTables& tables,
                                    const std::string& only,
                                    validation::OpenFlags open,
-                                   const CommonOptions& options) {
+                                   const CommonOptions& options,
+                                   bool& answered) {
   const auto rows = predicted(tables, only, open, options);
+  answered = std::any_of(rows.begin(), rows.end(),
+                         [](const validation::RunPrediction& row) { return row.predicted; });
   // Of the user's own table, or of a part of ours, no constant was fitted.
   const bool own = tables.size() > 1 && only.empty();
   return in_form(
@@ -190,8 +202,9 @@ ReadTable own_table(const std::string& name) {
 
 RunTables run_tables(const std::string& path) {
   if (!path.empty()) {
-    auto [rows, input] = table_at(path);
-    return {{std::move(rows), std::move(input), ""}};
+    const std::string text = read_input(path);
+    return {{CsvTable(import::with_even_rows(text, "unreadable"), path),
+             validation::table_input(path, text), ""}};
   }
   RunTables tables;
   for (const auto& [name, mark] : {std::pair("training_runs.csv", ""),
@@ -222,7 +235,8 @@ int run_validate(int argc, char** argv) {
   auto* what = app.add_option_group(
       "Measurements",
       "At most one of these; none: the runs that come with the program, fitted and not");
-  what->add_option("--runs", runs, "Published training runs (CSV; columns in docs/validation.md)")
+  what->add_option("table,--runs", runs,
+                   "Published training runs (CSV; columns in docs/validation.md)")
       ->check(file_name())
       ->option_text("FILE");
   what->add_option("--collectives", collectives, "Published timings of collectives (CSV)")
@@ -253,12 +267,13 @@ int run_validate(int argc, char** argv) {
   }
   check_out(options, {options.report, options.tables});
   const auto open = quick ? validation::OpenFlags::one_way : validation::OpenFlags::both_ways;
+  bool answered = true;
   deliver(options, flow_model             ? validate_fluid(only, options)
                    : !collectives.empty() ? validate_collectives(collectives, calibrated, options)
                    : !goodput.empty()     ? validate_goodput(goodput, options)
-                   : anchor.empty()       ? validate_runs(run_tables(runs), only, open, options)
-                                          : validate_anchor(run_tables(runs), anchor, options));
-  return 0;
+                   : anchor.empty() ? validate_runs(run_tables(runs), only, open, options, answered)
+                                    : validate_anchor(run_tables(runs), anchor, options));
+  return answered ? 0 : kNoAnswer;
 }
 
 }  // namespace headway::apps

@@ -27,7 +27,7 @@ std::string layout_family(const RunPrediction& row) {
 RepeatNoise repeat_noise(const std::vector<RunPrediction>& rows) {
   std::map<std::string, std::vector<const RunPrediction*>> groups;
   for (const auto& row : rows) {
-    if (row.predicted) {
+    if (row.error) {
       groups[fmt::format("{}|{:.9g}", layout_family(row), *row.predicted)].push_back(&row);
     }
   }
@@ -56,7 +56,7 @@ LayoutOrdering layout_ordering(const std::vector<RunPrediction>& rows) {
   constexpr double kDiffer = 1.10;
   std::map<std::string, std::vector<const RunPrediction*>> families;
   for (const auto& row : rows) {
-    if (row.predicted && row.measured > 0) {
+    if (row.error) {
       families[layout_family(row)].push_back(&row);
     }
   }
@@ -120,7 +120,7 @@ std::optional<double> share_of_best(const Group& group) {
 LayoutChoice layout_choice(const std::vector<RunPrediction>& rows) {
   std::map<std::string, Group> groups;
   for (const auto& row : rows) {
-    if (row.predicted && row.measured > 0) {
+    if (row.error) {
       groups[fmt::format("{}|{}", layout_family(row), row.sequence_length)].push_back(&row);
     }
   }

@@ -8,7 +8,9 @@
 #include "sim/core/error.h"
 #include "sim/core/statistics.h"
 #include "sim/core/text.h"
+#include "sim/gpu/kernel_time.h"
 #include "sim/validation/run_parts.h"
+#include "sim/workload/closed_form.h"
 
 namespace headway::validation {
 
@@ -173,7 +175,67 @@ std::string against_more_gpus(const Sized& one,
              : "";
 }
 
+/// FLOPs of a token, attention in full, causal, and with recomputation.
+workload::TrainingFlops token_flops(const training::Scenario& s) {
+  return workload::training_flops_per_token(s.model, s.training, s.parallelism);
+}
+
 }  // namespace
+
+double stated_tflops(const RunRow& row) {
+  for (const auto& cell :
+       {row.measured_tflops_per_gpu, row.published_tflops_per_gpu, row.tflops_per_gpu}) {
+    if (figure(cell) > 0) {
+      return figure(cell);
+    }
+  }
+  return 0;
+}
+
+double tokens_of_tflops(double tflops, const training::Scenario& scenario) {
+  return tflops * 1e12 / token_flops(scenario).mfu.si();
+}
+
+std::string impossible_figure(double measured, const training::Scenario& scenario) {
+  constexpr double kLeastShare = 0.005;  // a tenth of the slowest published run's
+  const double peak = gpu::peak_rate(scenario.cluster.node.gpu, scenario.training.precision).si();
+  const workload::TrainingFlops flops = token_flops(scenario);
+  if (peak <= 0 || measured <= 0) {
+    return "";
+  }
+  const double most = measured * flops.mfu_causal.si() / peak;
+  if (most > 1) {
+    return fmt::format("{:.4g} tokens/s/GPU are {:.3g} times what the GPU can multiply", measured,
+                       most);
+  }
+  const double least = measured * flops.mfu.si() / peak;
+  return least < kLeastShare
+             ? fmt::format("{:.4g} tokens/s/GPU are an MFU of {:.2g} %: another quantity?",
+                           measured, 100 * least)
+             : "";
+}
+
+std::string against_flops(const RunRow& row, const training::Scenario& scenario) {
+  const double tokens = figure(row.measured_tokens_per_s_per_gpu);
+  const double stated = stated_tflops(row);
+  if (tokens <= 0 || stated <= 0 || figure(row.model_flops_per_token) > 0 ||
+      scenario.model.adapters) {
+    return "";
+  }
+  // From six FLOPs a parameter of the layers to attention in full and every forward twice.
+  constexpr double kRounding = 0.1;
+  constexpr double kRecomputed = 4.0 / 3;
+  const workload::TrainingFlops flops = token_flops(scenario);
+  const auto parameters = workload::count_parameters(scenario.model);
+  const double layers = 6 * (parameters.active - parameters.embedding - parameters.head);
+  const double least = (1 - kRounding) * std::min(layers, flops.mfu_causal.si()) * tokens / 1e12;
+  const double most =
+      (1 + kRounding) * std::max(flops.hfu.si(), kRecomputed * flops.mfu.si()) * tokens / 1e12;
+  return stated < least || stated > most
+             ? fmt::format("{:.4g} TFLOP/s stated, but its tokens/s make {:.4g} of this model",
+                           stated, flops.mfu.si() * tokens / 1e12)
+             : "";
+}
 
 std::vector<Contradiction> contradictions(const import::CsvTable& table) {
   std::vector<Contradiction> found(table.rows());

@@ -31,7 +31,10 @@ enum class AttentionSays {
   alibi,
   ring,
   all_gather,
-  all_to_all
+  all_to_all,
+  unfused,
+  fused,
+  own_kernel  ///< of the software's makers
 };
 
 struct AttentionPhrase {
@@ -92,6 +95,13 @@ constexpr AttentionPhrase kAttentionPhrases[] = {{"mha", AttentionSays::equal},
                                                  {"allgather", AttentionSays::all_gather},
                                                  {"ulysses", AttentionSays::all_to_all},
                                                  {"alltoall", AttentionSays::all_to_all},
+                                                 {"eager", AttentionSays::unfused},
+                                                 {"unfused", AttentionSays::unfused},
+                                                 {"naive", AttentionSays::unfused},
+                                                 {"math", AttentionSays::unfused},
+                                                 {"vanilla", AttentionSays::unfused},
+                                                 {"triton", AttentionSays::own_kernel},
+                                                 {"xpos", AttentionSays::rotary},
                                                  {"all", AttentionSays::nothing},
                                                  {"and", AttentionSays::nothing},
                                                  {"attention", AttentionSays::nothing},
@@ -101,17 +111,17 @@ constexpr AttentionPhrase kAttentionPhrases[] = {{"mha", AttentionSays::equal},
                                                  {"dense", AttentionSays::nothing},
                                                  {"dpa", AttentionSays::nothing},
                                                  {"efficient", AttentionSays::nothing},
-                                                 {"fa2", AttentionSays::nothing},
-                                                 {"fa3", AttentionSays::nothing},
-                                                 {"flash", AttentionSays::nothing},
-                                                 {"flash2", AttentionSays::nothing},
-                                                 {"flash3", AttentionSays::nothing},
-                                                 {"flashattention", AttentionSays::nothing},
-                                                 {"flashattention2", AttentionSays::nothing},
-                                                 {"flashattention3", AttentionSays::nothing},
-                                                 {"flashattn", AttentionSays::nothing},
-                                                 {"flashattn2", AttentionSays::nothing},
-                                                 {"flashattn3", AttentionSays::nothing},
+                                                 {"fa2", AttentionSays::fused},
+                                                 {"fa3", AttentionSays::fused},
+                                                 {"flash", AttentionSays::fused},
+                                                 {"flash2", AttentionSays::fused},
+                                                 {"flash3", AttentionSays::fused},
+                                                 {"flashattention", AttentionSays::fused},
+                                                 {"flashattention2", AttentionSays::fused},
+                                                 {"flashattention3", AttentionSays::fused},
+                                                 {"flashattn", AttentionSays::fused},
+                                                 {"flashattn2", AttentionSays::fused},
+                                                 {"flashattn3", AttentionSays::fused},
                                                  {"flex", AttentionSays::nothing},
                                                  {"flexattention", AttentionSays::nothing},
                                                  {"in", AttentionSays::nothing},
@@ -133,7 +143,7 @@ constexpr AttentionPhrase kAttentionPhrases[] = {{"mha", AttentionSays::equal},
 /// Reads the words of a cell from left to right.
 class AttentionReader {
  public:
-  explicit AttentionReader(const std::string& cell) : cell_(cell) {
+  explicit AttentionReader(const std::string& cell) : cell_(cell), denied_(all_denied(cell)) {
     static const std::vector<std::string_view> known = phrases_of(kAttentionPhrases);
     words_ = read_words(undenied_cell(cell), known);
   }
@@ -201,6 +211,17 @@ class AttentionReader {
         break;
       case AttentionSays::all_to_all:
         out_.context = ContextKind::all_to_all;
+        break;
+      case AttentionSays::unfused:
+        out_.kernels = workload::AttentionKernels::unfused;
+        break;
+      case AttentionSays::own_kernel:
+        out_.nearness = "attention: a kernel in Triton is read as the software's usual one";
+        break;
+      case AttentionSays::fused:
+        if (denied_) {
+          out_.kernels = workload::AttentionKernels::unfused;
+        }
         break;
       case AttentionSays::whole:
       case AttentionSays::heads:
@@ -289,6 +310,7 @@ class AttentionReader {
   }
 
   std::string cell_;
+  bool denied_;  ///< "no FlashAttention"
   std::vector<CellWord> words_;
   AttentionWords out_;
   AttentionSays before_ = AttentionSays::nothing;  ///< the last of window and whole

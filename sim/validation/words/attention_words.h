@@ -17,7 +17,8 @@ struct AttentionWords : ReadCell {
   int window = 0;                       ///< tokens that layers with a window see; 0: no window
   int period = 1;                       ///< one layer of so many has full attention; 1: none has
   std::optional<bool> rotary;           ///< RoPE or ALiBi, where named
-  std::optional<workload::ContextKind> context;  ///< how context ranks meet, where named
+  std::optional<workload::ContextKind> context;       ///< how context ranks meet, where named
+  std::optional<workload::AttentionKernels> kernels;  ///< that are not fused, where named
 };
 
 /// "gqa", "FlashAttention-2", "SWA 4096", "window 1024 on 5 of 6 layers", "local 1024 : global

@@ -68,10 +68,25 @@ std::string undenied_clause(const std::string& clause) {
   return among(kEnds, last) ? "" : clause;
 }
 
+/// "w/o" is how tables write "without".
+std::string with_without(std::string text) {
+  const std::string small = core::lower_case(text);
+  for (auto at = small.rfind("w/o"); at != std::string::npos;
+       at = at > 0 ? small.rfind("w/o", at - 1) : std::string::npos) {
+    const bool whole =
+        (at == 0 || !letter(small[at - 1])) && (at + 3 == small.size() || !letter(small[at + 3]));
+    if (whole) {
+      text.replace(at, 3, "without");
+    }
+  }
+  return text;
+}
+
 }  // namespace
 
-std::string undenied(const std::string& text) {
+std::string undenied(const std::string& cell) {
   constexpr std::string_view kEnds = ",;()[]\n";
+  const std::string text = with_without(cell);
   std::string out;
   for (std::size_t at = 0; at < text.size();) {
     std::size_t end = std::min(text.find_first_of(kEnds, at), text.size());
@@ -87,7 +102,11 @@ std::string undenied(const std::string& text) {
 
 std::string undenied_cell(const std::string& cell) {
   std::string left = undenied(cell);
-  return pieces_of(left).empty() ? cell : left;
+  return pieces_of(left).empty() ? with_without(cell) : left;
+}
+
+bool all_denied(const std::string& cell) {
+  return !pieces_of(cell).empty() && pieces_of(undenied(cell)).empty();
 }
 
 std::vector<CellWord> read_words(const std::string& text,

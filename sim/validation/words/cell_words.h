@@ -16,11 +16,14 @@ struct CellWord {
   std::string text;                   ///< as the cell has it, in small letters
 };
 
-/// The text without what it denies: of each clause what stands before "no", "not" or "without"; all
-/// of it goes where nothing, or "used", stands behind, and where it ends in "off" or "disabled".
+/// The text without what it denies: of each clause what stands before "no", "not", "without" or
+/// "w/o"; all of it goes where nothing, or "used", stands behind, and where it ends in "off" or
+/// "disabled".
 std::string undenied(const std::string& text);
 /// The same, or the whole cell where it is all denied: "no" is a word too.
 std::string undenied_cell(const std::string& cell);
+/// Whether nothing is left of a cell without what it denies: "no AC", "w/o offload", "disabled".
+bool all_denied(const std::string& cell);
 
 /// The words of a cell, of which the longest phrases are taken: "ZeRO-3", "zero 3" and "zero_3" are
 /// the phrase "zero3", "3.0" is the number 3, and "++" and "%" are words.

@@ -13,6 +13,7 @@
 #include "sim/validation/words/layout_words.h"
 #include "sim/validation/words/model_words.h"
 #include "sim/validation/words/network_words.h"
+#include "sim/validation/words/note_words.h"
 
 namespace headway::validation {
 
@@ -226,6 +227,12 @@ std::vector<std::string> not_understood(const RunRow& row,
   if (training.packed) {
     assume(assumed, "documents");
     doubts.emplace_back("documents in a sequence are read as one");
+  }
+  for (const auto& [field, what] : note_words(row).told) {
+    assume(assumed, field);
+    if (std::find(doubts.begin(), doubts.end(), what) == doubts.end()) {
+      doubts.push_back(what);
+    }
   }
   tell_attention(row, doubts, assumed);
   tell("sharding", sharding_words(row.sharding), doubts, assumed);

@@ -16,6 +16,7 @@ namespace headway::validation {
 struct ShardingWords : ReadCell {
   std::optional<workload::Sharding> kind;  ///< nothing: no stage is named
   bool resharded = true;                   ///< gathered weights are dropped after a forward
+  bool stage_open = false;                 ///< ZeRO of a stage that is not named
   bool offload = false;                    ///< the optimizer's states lie in host memory
   int group = 0;                           ///< ranks of one sharded copy; 0: not said
   /// Columns of degrees that it names, and the degree; 0: more than one.
@@ -36,6 +37,7 @@ struct RecomputeWords : ReadCell {
   std::vector<workload::RecomputePart> parts;  ///< of selective recomputation; empty: the usual
   int period = 1, layers = 1;                  ///< so many layers of each period
   int first_layers = 0;  ///< so many of each chunk of a stage, in place of the period; 0: not said
+  bool offload = false;  ///< activations, or what is kept of them, go to host memory
 };
 /// "full", "gradient checkpointing", "every other layer", "block 8 layers", "per-op SAC", "minimal"
 /// ...

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cmath>
 
 #include "sim/core/text.h"
 #include "sim/validation/words/cell_words.h"
@@ -11,22 +12,114 @@ namespace headway::validation {
 
 namespace {
 
-enum class NumberSays { nothing, about, tokens, packed };
-
 struct NumberPhrase {
   std::string_view phrase;
-  NumberSays says;
+  std::optional<NumberOf> of;  ///< nothing: a word that says nothing, or "about"
+  bool about = false;
 };
 
-constexpr NumberPhrase kNumberPhrases[] = {
-    {"about", NumberSays::about},         {"approx", NumberSays::about},
-    {"approximately", NumberSays::about}, {"ca", NumberSays::about},
-    {"token", NumberSays::tokens},        {"tokens", NumberSays::tokens},
-    {"packed", NumberSays::packed},       {"batch", NumberSays::nothing},
-    {"per", NumberSays::nothing},         {"samples", NumberSays::nothing},
-    {"seq", NumberSays::nothing},         {"seqs", NumberSays::nothing},
-    {"sequence", NumberSays::nothing},    {"sequences", NumberSays::nothing},
-    {"step", NumberSays::nothing}};
+constexpr NumberPhrase kNumberPhrases[] = {{"about", {}, true},
+                                           {"approx", {}, true},
+                                           {"approximately", {}, true},
+                                           {"ca", {}, true},
+                                           {"token", NumberOf::tokens},
+                                           {"tokens", NumberOf::tokens},
+                                           {"tok", NumberOf::tokens},
+                                           {"toks", NumberOf::tokens},
+                                           {"packed", NumberOf::packed},
+                                           {"samples", NumberOf::sequences},
+                                           {"seq", NumberOf::sequences},
+                                           {"seqs", NumberOf::sequences},
+                                           {"sequence", NumberOf::sequences},
+                                           {"sequences", NumberOf::sequences},
+                                           {"pergpu", NumberOf::per_gpu},
+                                           {"perdevice", NumberOf::per_gpu},
+                                           {"gpu", NumberOf::gpus},
+                                           {"gpus", NumberOf::gpus},
+                                           {"node", NumberOf::nodes},
+                                           {"nodes", NumberOf::nodes},
+                                           {"replicas", NumberOf::replicas},
+                                           {"heads", NumberOf::heads},
+                                           {"gqa", NumberOf::heads},
+                                           {"mqa", NumberOf::heads},
+                                           {"swiglu", NumberOf::gate},
+                                           {"geglu", NumberOf::gate},
+                                           {"glu", NumberOf::gate},
+                                           {"gated", NumberOf::gate},
+                                           {"gelu", NumberOf::no_gate},
+                                           {"relu", NumberOf::no_gate},
+                                           {"s", NumberOf::seconds},
+                                           {"sec", NumberOf::seconds},
+                                           {"second", NumberOf::seconds},
+                                           {"seconds", NumberOf::seconds},
+                                           {"tflop", NumberOf::tflops},
+                                           {"tflops", NumberOf::tflops},
+                                           {"parameters", NumberOf::parameters},
+                                           {"params", NumberOf::parameters},
+                                           {"batch", {}},
+                                           {"per", {}},
+                                           {"step", {}}};
+
+/// What a column may count beside its number.
+struct CountedColumn {
+  std::string_view column;
+  NumberOf of;
+};
+constexpr CountedColumn kCounted[] = {
+    {"seq_len", NumberOf::tokens},      {"seq_len", NumberOf::packed},
+    {"global_batch", NumberOf::tokens}, {"global_batch", NumberOf::sequences},
+    {"global_batch", NumberOf::packed}, {"micro_batch", NumberOf::sequences},
+    {"micro_batch", NumberOf::per_gpu}, {"n_gpus", NumberOf::gpus},
+    {"n_gpus", NumberOf::nodes},        {"gpus_per_node", NumberOf::gpus},
+    {"nvlink_domain", NumberOf::gpus},  {"dp", NumberOf::replicas},
+    {"n_heads", NumberOf::heads},       {"n_kv_heads", NumberOf::heads},
+    {"d_ffn", NumberOf::gate},          {"d_ffn", NumberOf::no_gate}};
+constexpr CountedColumn kFigured[] = {{"measured_tokens_per_s_per_gpu", NumberOf::tokens},
+                                      {"measured_tokens_per_s_per_gpu", NumberOf::seconds},
+                                      {"measured_tokens_per_s_per_gpu", NumberOf::per_gpu},
+                                      {"measured_step_time_s", NumberOf::seconds},
+                                      {"step_time_s", NumberOf::seconds},
+                                      {"measured_tflops_per_gpu", NumberOf::tflops},
+                                      {"measured_tflops_per_gpu", NumberOf::seconds},
+                                      {"measured_tflops_per_gpu", NumberOf::per_gpu},
+                                      {"published_tflops_per_gpu", NumberOf::tflops},
+                                      {"published_tflops_per_gpu", NumberOf::seconds},
+                                      {"published_tflops_per_gpu", NumberOf::per_gpu},
+                                      {"tflops_per_gpu", NumberOf::tflops},
+                                      {"tflops_per_gpu", NumberOf::seconds},
+                                      {"tflops_per_gpu", NumberOf::per_gpu},
+                                      {"params_b", NumberOf::parameters},
+                                      {"active_params_b", NumberOf::parameters}};
+
+template <std::size_t kCount>
+bool all_counted(const CountedColumn (&columns)[kCount],
+                 std::string_view column,
+                 const NumberWords& words) {
+  return std::all_of(words.of.begin(), words.of.end(), [&](NumberOf of) {
+    return std::any_of(std::begin(columns), std::end(columns), [&](const CountedColumn& each) {
+      return each.column == column && each.of == of;
+    });
+  });
+}
+
+void replace_all(std::string& text, std::string_view from, std::string_view to) {
+  for (auto at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size())) {
+    text.replace(at, from.size(), to);
+  }
+}
+
+/// In small letters, with "/s" as "per s".
+std::string plain_letters(const std::string& cell) {
+  std::string text = core::lower_case(cell);
+  replace_all(text, "\xE2\x89\x88", "~");  // almost equal
+  replace_all(text, "\xC3\x97", "x");      // times
+  for (std::size_t at = 0; at + 1 < text.size(); ++at) {
+    if (text[at] == '/' && std::isalpha(static_cast<unsigned char>(text[at + 1])) != 0) {
+      text.replace(at, 1, " per ");
+    }
+  }
+  return text;
+}
 
 /// Words before or behind a number. Whether all are known.
 bool add_words(const std::string& words, NumberWords& out) {
@@ -35,12 +128,16 @@ bool add_words(const std::string& words, NumberWords& out) {
     if (!word.phrase) {
       return false;
     }
-    const NumberSays says = kNumberPhrases[*word.phrase].says;
-    out.about = out.about || says == NumberSays::about;
-    out.tokens = out.tokens || says == NumberSays::tokens;
-    out.packed = out.packed || says == NumberSays::packed;
+    const NumberPhrase& phrase = kNumberPhrases[*word.phrase];
+    out.about = out.about || phrase.about;
+    if (phrase.of) {
+      out.of.push_back(*phrase.of);
+    }
   }
-  return words.find_first_of("-%/*") == std::string::npos;
+  return std::none_of(words.begin(), words.end(), [](unsigned char c) {
+    return c >= 0x80 ||
+           std::string_view("-%/*<>+^=").find(static_cast<char>(c)) != std::string_view::npos;
+  });
 }
 
 /// Digits with their thousands apart ("4,096"), which are whole groups of three.
@@ -56,10 +153,87 @@ std::string without_commas(const std::string& digits) {
   return out;
 }
 
+/// Takes k, M, B, "million" off what stands behind a number, and multiplies. Decimals of a thousand
+/// that 1,024 has no whole number for ("3.15M") are of 1,000.
+void take_thousands(std::string& rest, Thousands thousands, NumberWords& out) {
+  struct Unit {
+    std::string_view word;
+    int power;
+    bool decimal;
+  };
+  static constexpr Unit kUnits[] = {
+      {" thousand", 1, true}, {" million", 2, true}, {" billion", 3, true},
+      {"k", 1, false},        {"m", 2, false},       {"b", 3, true},
+      {" k", 1, false},       {" m", 2, false},      {" b", 3, true}};
+  for (const Unit& unit : kUnits) {
+    const std::size_t size = unit.word.size();
+    if (!rest.starts_with(unit.word) ||
+        (rest.size() > size && std::isalpha(static_cast<unsigned char>(rest[size])) != 0)) {
+      continue;
+    }
+    const double binary = out.value * std::pow(1024, unit.power);
+    const bool whole = binary == std::floor(binary);
+    const bool decimal = unit.decimal || thousands == Thousands::decimal || !whole;
+    out.about = out.about || (decimal && thousands == Thousands::binary && !whole);
+    out.scaled = true;
+    const double exact = decimal ? out.value * std::pow(1000, unit.power) : binary;
+    out.value = thousands == Thousands::binary ? std::round(exact) : exact;
+    rest.erase(0, size);
+    return;
+  }
+}
+
+/// A second number in brackets, which must say the same or count something else. Whether it does.
+bool take_brackets(std::string& rest, Thousands thousands, NumberWords& out) {
+  const auto open = rest.find('(');
+  const auto close = rest.find(')');
+  if (open == std::string::npos || close == std::string::npos || close < open ||
+      rest.find_first_of("0123456789", open) > close) {
+    return true;
+  }
+  const std::string inside = rest.substr(open + 1, close - open - 1);
+  const auto words = number_words(inside, thousands);
+  if (!words) {
+    return false;
+  }
+  rest.erase(open, close + 1 - open);
+  if (words->counts(NumberOf::tokens) && !words->counts(NumberOf::sequences)) {
+    out.beside_tokens = words->value;
+    return true;
+  }
+  return words->counts(NumberOf::nodes) || words->value == out.value;
+}
+
+/// "8x8", "8 nodes x 8 GPUs": one number times another.
+std::optional<NumberWords> product_words(const std::string& cell) {
+  static constexpr std::array<std::string_view, 7> kWords = {"x",   "nodes", "node", "gpus",
+                                                             "gpu", "each",  "per"};
+  std::string text = plain_letters(cell);
+  std::replace(text.begin(), text.end(), '*', 'x');
+  NumberWords out;
+  out.value = 1;
+  int numbers = 0;
+  bool times = false;
+  for (const CellWord& word : read_words(text, kWords)) {
+    if (!word.phrase && (!word.number || *word.number < 1)) {
+      return std::nullopt;
+    }
+    times = times || word.text == "x";
+    out.value *= word.number.value_or(1);
+    numbers += word.number ? 1 : 0;
+  }
+  const bool odd = text.find_first_of("-/.,<>+^=%~") != std::string::npos;
+  return numbers == 2 && times && !odd ? std::optional(out) : std::nullopt;
+}
+
 }  // namespace
 
-std::optional<NumberWords> number_words(const std::string& cell) {
-  const std::string text = core::lower_case(cell);
+bool NumberWords::counts(NumberOf what) const {
+  return std::find(of.begin(), of.end(), what) != of.end();
+}
+
+std::optional<NumberWords> number_words(const std::string& cell, Thousands thousands) {
+  const std::string text = plain_letters(cell);
   constexpr const char* kFigure = "0123456789.,";
   const auto begin = text.find_first_of("0123456789");
   if (begin == std::string::npos) {
@@ -77,16 +251,46 @@ std::optional<NumberWords> number_words(const std::string& cell) {
   NumberWords out;
   out.value = *value;
   std::string rest = text.substr(end);
-  const bool unit =
-      !rest.empty() && (rest.size() == 1 || !std::isalpha(static_cast<unsigned char>(rest[1])));
-  if (unit && (rest[0] == 'k' || rest[0] == 'm')) {
-    out.scaled = true;
-    out.value *= rest[0] == 'k' ? 1024 : 1024 * 1024;
-    rest.erase(0, 1);
-  }
+  take_thousands(rest, thousands, out);
   const std::string before = text.substr(0, begin);
-  out.about = before.find('~') != std::string::npos;
-  return add_words(before + " ", out) && add_words(rest, out) ? std::optional(out) : std::nullopt;
+  out.about = out.about || before.find('~') != std::string::npos;
+  return take_brackets(rest, thousands, out) && add_words(before + " ", out) && add_words(rest, out)
+             ? std::optional(out)
+             : std::nullopt;
+}
+
+std::optional<NumberWords> count_words(std::string_view column, const std::string& cell) {
+  if (column == "year") {  // "2024-05"
+    const bool month = cell.size() > 4 && (cell[4] == '-' || cell[4] == '/') &&
+                       std::all_of(cell.begin(), cell.begin() + 4,
+                                   [](unsigned char c) { return std::isdigit(c) != 0; });
+    NumberWords out;
+    out.value = month ? std::stoi(cell.substr(0, 4)) : 0;
+    return month ? std::optional(out) : std::nullopt;
+  }
+  if (column == "n_gpus") {
+    if (const auto product = product_words(cell)) {
+      return product;
+    }
+  }
+  const bool vocabulary = column == "vocab";
+  auto words = number_words(cell, vocabulary ? Thousands::decimal : Thousands::binary);
+  const bool counts_tokens = column == "seq_len" || column == "global_batch";
+  if (!words || !all_counted(kCounted, column, *words) ||
+      (words->scaled && !counts_tokens && !vocabulary) ||
+      (words->beside_tokens > 0 && column != "global_batch") ||
+      (column == "n_gpus" && words->counts(NumberOf::nodes)) ||
+      words->value != std::floor(words->value) || words->value > 2e9) {
+    return std::nullopt;
+  }
+  words->about = words->about || (vocabulary && words->scaled);
+  return words;
+}
+
+std::optional<NumberWords> figure_words(std::string_view column, const std::string& cell) {
+  const auto words = number_words(cell, Thousands::decimal);
+  return words && words->beside_tokens == 0 && all_counted(kFigured, column, *words) ? words
+                                                                                     : std::nullopt;
 }
 
 std::optional<HeadWidths> head_widths(const std::string& cell) {

@@ -1,6 +1,7 @@
 // Words of the column `precision`.
 #include <algorithm>
 #include <array>
+#include <fmt/format.h>
 
 #include "sim/core/error.h"
 #include "sim/validation/words/layout_words.h"
@@ -88,6 +89,8 @@ PrecisionWords precision_words(const std::string& cell) {
   static const std::vector<std::string_view> known = phrases_of(kPrecisionPhrases);
   PrecisionWords out;
   bool mixed = false, blocks = false;
+  std::string taken;
+  std::vector<Precision> narrow;  // formats of 16 bits and fewer
   for (const CellWord& word : read_words(undenied_cell(cell), known)) {
     if (!word.phrase) {
       add_word(out.unknown, word.text);
@@ -97,15 +100,27 @@ PrecisionWords precision_words(const std::string& cell) {
     mixed = mixed || phrase.says == PrecisionSays::mixed;
     out.pure = out.pure || phrase.says == PrecisionSays::pure;
     blocks = blocks || phrase.says == PrecisionSays::blocks;
-    if (phrase.says == PrecisionSays::format &&
-        (!out.format || narrower(phrase.format, *out.format))) {
+    if (phrase.says != PrecisionSays::format) {
+      continue;
+    }
+    if (std::find(narrow.begin(), narrow.end(), phrase.format) == narrow.end() &&
+        narrower(phrase.format, Precision::tf32)) {
+      narrow.push_back(phrase.format);
+    }
+    if (!out.format || narrower(phrase.format, *out.format)) {
       out.format = phrase.format;
+      taken = word.text;
     }
   }
   if (!out.format && !mixed) {
     throw core::Error("unknown precision " + cell);
   }
-  out.open = !out.format || out.pure || blocks;
+  const bool either =
+      narrow.size() > 1 && (cell.find('/') != std::string::npos || *out.format == Precision::bf16);
+  out.open = !out.format || out.pure || blocks || either;
+  if (either) {
+    out.nearness = fmt::format("precision: of '{}' the products are taken to have {}", cell, taken);
+  }
   if (blocks) {
     out.nearness = "precision: scales of blocks are read as those of the software's profile";
   }

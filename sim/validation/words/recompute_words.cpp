@@ -1,6 +1,9 @@
 // Words of the column `recompute`, and of the modules in `recompute_detail`.
 #include <algorithm>
 #include <cctype>
+#include <cmath>
+#include <cstdlib>
+#include <fmt/format.h>
 
 #include "sim/core/error.h"
 #include "sim/core/text.h"
@@ -24,6 +27,8 @@ enum class RecomputeSays {
   some,    ///< it recomputes, what is not said
   block,
   layer,
+  groups,  ///< every layer recomputes, so many of them from one kept input
+  offload,
   every,
   of,
   ordinal,
@@ -47,7 +52,7 @@ constexpr RecomputePhrase kRecomputePhrases[] = {
     {"disabled", RecomputeSays::none},
     {"everythingsaveable", RecomputeSays::none},
     {"full", RecomputeSays::full},
-    {"uniform", RecomputeSays::full},
+    {"uniform", RecomputeSays::groups},
     {"yes", RecomputeSays::full},
     {"true", RecomputeSays::full},
     {"on", RecomputeSays::full},
@@ -84,6 +89,11 @@ constexpr RecomputePhrase kRecomputePhrases[] = {
     {"recomputation", RecomputeSays::some},
     {"remat", RecomputeSays::some},
     {"rematerialization", RecomputeSays::some},
+    {"offload", RecomputeSays::offload},
+    {"offloaded", RecomputeSays::offload},
+    {"offloading", RecomputeSays::offload},
+    {"cpuoffload", RecomputeSays::offload},
+    {"cpuoffloading", RecomputeSays::offload},
     {"block", RecomputeSays::block},
     {"partial", RecomputeSays::block},
     {"layer", RecomputeSays::layer},
@@ -107,11 +117,15 @@ constexpr RecomputePhrase kRecomputePhrases[] = {
     {"act", RecomputeSays::nothing},
     {"all", RecomputeSays::nothing},
     {"and", RecomputeSays::nothing},
+    {"checkpoints", RecomputeSays::some},
+    {"cpu", RecomputeSays::nothing},
     {"first", RecomputeSays::nothing},
     {"granularity", RecomputeSays::nothing},
     {"method", RecomputeSays::nothing},
     {"mode", RecomputeSays::nothing},
     {"nd", RecomputeSays::nothing},
+    {"num", RecomputeSays::nothing},
+    {"to", RecomputeSays::nothing},
     {"per", RecomputeSays::nothing},
     {"policy", RecomputeSays::nothing},
     {"rd", RecomputeSays::nothing},
@@ -122,9 +136,11 @@ constexpr RecomputePhrase kRecomputePhrases[] = {
 
 /// What the words of a cell say together.
 struct RecomputeSaid {
-  bool none = false, full = false, selective = false, some = false, block = false, layer = false;
+  bool none = false, full = false, selective = false, some = false, block = false, layer = false,
+       groups = false;
   int period = 0, count = 0;
-  bool share = false;  ///< the count is of a hundred layers
+  bool share = false;     ///< the count is of a hundred layers
+  bool fraction = false;  ///< "1/4": of what, is not said
 };
 
 /// "every 2nd", "8 layers", "8 of 32": which one a number is follows from the word before it.
@@ -165,6 +181,12 @@ void add_phrase(const RecomputePhrase& phrase, RecomputeSaid& said, RecomputeWor
     case RecomputeSays::ordinal:
       said.period = phrase.period;
       break;
+    case RecomputeSays::groups:
+      said.full = said.groups = true;
+      break;
+    case RecomputeSays::offload:
+      out.offload = true;
+      break;
     case RecomputeSays::percent:
       said.share = true;
       break;
@@ -190,7 +212,7 @@ void add_phrase(const RecomputePhrase& phrase, RecomputeSaid& said, RecomputeWor
 }
 
 /// Layers of which some recompute whole. Whether the words say so.
-bool some_layers(RecomputeSaid& said, RecomputeWords& out) {
+bool some_layers(const std::string& cell, RecomputeSaid& said, RecomputeWords& out) {
   constexpr int kPercent = 100;
   if (said.share && said.count < kPercent) {
     out.period = kPercent;
@@ -198,6 +220,11 @@ bool some_layers(RecomputeSaid& said, RecomputeWords& out) {
   } else if (said.period > 1) {
     out.period = said.period;
     out.layers = std::clamp(said.count, 1, said.period);
+    if (said.fraction) {
+      out.open = true;
+      out.nearness =
+          fmt::format("recompute: '{}' is read as {} of {} layers", cell, out.layers, said.period);
+    }
   } else if (said.count > 1 && !said.share && (said.block || said.layer)) {
     out.first_layers = said.count;
     out.open = out.open || !said.block;  // of each stage, or of the model
@@ -210,13 +237,42 @@ bool some_layers(RecomputeSaid& said, RecomputeWords& out) {
   return true;
 }
 
+/// Megatron's method "uniform" with so many layers: all recompute, from one kept input a group.
+void settle_groups(RecomputeSaid& said, RecomputeWords& out) {
+  if (!said.groups || said.block) {
+    return;
+  }
+  if (said.count > 1) {
+    out.nearness = fmt::format(
+        "recompute: every layer keeps its input here, not one of each group of {}", said.count);
+  }
+  said.count = 0;
+  said.layer = false;
+}
+
+/// What offload beside no kind of recomputation leaves: no kind, read both ways.
+bool only_offload(const RecomputeSaid& said, RecomputeWords& out) {
+  if (!out.offload || said.none || said.full || said.selective || said.block || said.layer ||
+      !out.parts.empty()) {
+    return false;
+  }
+  out.kind = Recompute::none;
+  out.open = true;
+  out.nearness = "recompute: offload of activations is read as no recomputation";
+  return true;
+}
+
 void decide(const std::string& cell, RecomputeSaid& said, RecomputeWords& out) {
+  settle_groups(said, out);
+  if (only_offload(said, out)) {
+    return;
+  }
   const bool other = said.full || said.selective || said.block || !out.parts.empty();
   if (said.none && !other) {
     out.kind = Recompute::none;
   } else if (said.none || (said.share && said.count == 0)) {
     throw core::Error("unknown recompute '" + cell + "'");
-  } else if (some_layers(said, out)) {
+  } else if (some_layers(cell, said, out)) {
     out.kind = Recompute::full;
     out.parts.clear();
   } else if (said.full || said.share) {
@@ -233,6 +289,78 @@ void decide(const std::string& cell, RecomputeSaid& said, RecomputeWords& out) {
   }
 }
 
+/// "1/4" and "1 in 4" are "1 of 4".
+std::string with_ratios(const std::string& text, bool& fraction) {
+  std::string out;
+  const auto number = [&](std::size_t at) {
+    const auto next = text.find_first_not_of(' ', at);
+    return next != std::string::npos && std::isdigit(static_cast<unsigned char>(text[next])) != 0;
+  };
+  const auto after_number = [&] {
+    const auto last = out.find_last_not_of(' ');
+    return last != std::string::npos && std::isdigit(static_cast<unsigned char>(out[last])) != 0;
+  };
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const bool slash = text[at] == '/';
+    const std::size_t length = slash ? 1 : text.compare(at, 3, "in ") == 0 ? 2 : 0;
+    if (length > 0 && after_number() && number(at + length)) {
+      fraction = fraction || slash;
+      out += " of ";
+      at += length - 1;
+    } else {
+      out += text[at];
+    }
+  }
+  return out;
+}
+
+/// Cells of one word: a flag, or the share of layers that recompute.
+bool one_word(const std::string& cell, const std::vector<CellWord>& words, RecomputeWords& out) {
+  if (words.size() == 1 && words[0].number && *words[0].number <= 1) {
+    out.kind = *words[0].number == 1 ? Recompute::full : Recompute::none;
+    return true;
+  }
+  const bool yes = cell == "Y" || cell == "y" || cell == "T";
+  if (yes || cell == "N" || cell == "n" || cell == "F") {
+    out.kind = yes ? Recompute::full : Recompute::none;
+    return true;
+  }
+  if (all_denied(cell)) {
+    const auto names = [&](std::initializer_list<RecomputeSays> kinds) {
+      return std::any_of(words.begin(), words.end(), [&](const CellWord& word) {
+        return word.phrase && std::find(kinds.begin(), kinds.end(),
+                                        kRecomputePhrases[*word.phrase].says) != kinds.end();
+      });
+    };
+    if (names({RecomputeSays::full, RecomputeSays::groups, RecomputeSays::selective,
+               RecomputeSays::part, RecomputeSays::module, RecomputeSays::block})) {
+      throw core::Error("unknown recompute '" + cell + "'");  // one kind is denied, which is not?
+    }
+    const bool offload_only = names({RecomputeSays::offload});
+    out.open = offload_only;  // what is denied is another thing
+    out.kind = offload_only ? std::nullopt : std::optional(Recompute::none);
+    return true;
+  }
+  constexpr int kPercent = 100;
+  const double share = std::atof(cell.c_str());
+  if (words.size() == 1 && share > 0 && share < 1) {
+    out.kind = Recompute::full;
+    out.period = kPercent;
+    out.layers = std::max(1, static_cast<int>(std::lround(kPercent * share)));
+    out.open = true;
+    out.nearness = fmt::format("recompute: '{}' is read as a share of the layers", cell);
+    return true;
+  }
+  return false;
+}
+
+/// A number that says nothing beside the words is told.
+void tell_unused(const RecomputeSaid& said, RecomputeWords& out) {
+  if (said.count > 1 && out.period == 1 && out.first_layers == 0 && !said.share) {
+    add_word(out.unknown, std::to_string(said.count));
+  }
+}
+
 }  // namespace
 
 RecomputeWords recompute_words(const std::string& cell) {
@@ -241,10 +369,10 @@ RecomputeWords recompute_words(const std::string& cell) {
     return out;
   }
   static const std::vector<std::string_view> known = phrases_of(kRecomputePhrases);
-  const std::vector<CellWord> words = read_words(undenied_cell(cell), known);
   RecomputeSaid said;
-  if (words.size() == 1 && words[0].number && *words[0].number <= 1) {
-    out.kind = *words[0].number == 1 ? Recompute::full : Recompute::none;
+  const std::vector<CellWord> words =
+      read_words(with_ratios(undenied_cell(cell), said.fraction), known);
+  if (one_word(cell, words, out)) {
     return out;
   }
   RecomputeSays before = RecomputeSays::nothing;
@@ -263,6 +391,7 @@ RecomputeWords recompute_words(const std::string& cell) {
     before = word.phrase ? kRecomputePhrases[*word.phrase].says : RecomputeSays::nothing;
   }
   decide(cell, said, out);
+  tell_unused(said, out);
   return out;
 }
 

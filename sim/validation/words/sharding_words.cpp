@@ -1,5 +1,6 @@
 // Words of the column `sharding`.
 #include <algorithm>
+#include <fmt/format.h>
 
 #include "sim/core/error.h"
 #include "sim/validation/words/layout_words.h"
@@ -21,7 +22,10 @@ enum class ShardingSays {
   hsdp_kept,
   replicated,
   sharded,
+  sharded_in_groups,  ///< SageMaker's: a number beside it is the ranks of one copy
   stage_open,
+  dimensions,       ///< how many kinds of parallelism meet; none is ZeRO's
+  plugin_of_zero1,  ///< Colossal-AI's of tensor and pipeline parallelism
   offload,
   zero_offload,
   degree,
@@ -78,6 +82,20 @@ constexpr ShardingPhrase kShardingPhrases[] = {
     {"fsdp1", ShardingSays::sharded},
     {"fsdp2", ShardingSays::sharded},
     {"fullyshardeddataparallel", ShardingSays::sharded},
+    {"fullyshard", ShardingSays::sharded},  // FSDP2's function
+    {"shardedddp", ShardingSays::zero2},    // fairscale's
+    {"shardeddataparallel", ShardingSays::sharded_in_groups},
+    {"shardeddataparallelism", ShardingSays::sharded_in_groups},
+    {"sdp", ShardingSays::sharded_in_groups},
+    {"z1", ShardingSays::zero1},
+    {"z2", ShardingSays::zero2},
+    {"z3", ShardingSays::zero3},
+    {"2d", ShardingSays::dimensions},
+    {"3d", ShardingSays::dimensions},
+    {"4d", ShardingSays::dimensions},
+    {"5d", ShardingSays::dimensions},
+    {"hybridparallel", ShardingSays::plugin_of_zero1},
+    {"hybridparallelplugin", ShardingSays::plugin_of_zero1},
     {"zero", ShardingSays::stage_open},
     {"zerodp", ShardingSays::stage_open},
     {"offload", ShardingSays::offload},
@@ -114,19 +132,28 @@ constexpr ShardingPhrase kShardingPhrases[] = {
     {"parameteroffload", ShardingSays::host_weights},
     {"offloadparam", ShardingSays::host_weights},
     {"and", ShardingSays::nothing},
+    {"ai", ShardingSays::nothing},
+    {"colossal", ShardingSays::nothing},
+    {"colossalai", ShardingSays::nothing},
     {"deepspeed", ShardingSays::nothing},
+    {"degree", ShardingSays::nothing},
     {"gpus", ShardingSays::nothing},
     {"group", ShardingSays::nothing},
     {"in", ShardingSays::nothing},
     {"inside", ShardingSays::nothing},
     {"node", ShardingSays::nothing},
     {"of", ShardingSays::nothing},
+    {"parallel", ShardingSays::nothing},
+    {"parallelism", ShardingSays::nothing},
+    {"plugin", ShardingSays::nothing},
     {"pytorch", ShardingSays::nothing},
     {"ranks", ShardingSays::nothing},
     {"shard", ShardingSays::nothing},
     {"sharded", ShardingSays::nothing},
     {"sharding", ShardingSays::nothing},
     {"size", ShardingSays::nothing},
+    {"smp", ShardingSays::nothing},
+    {"sagemaker", ShardingSays::nothing},
     {"sp", ShardingSays::nothing},  // the column sequence_parallel
     {"strategy", ShardingSays::nothing},
     {"torch", ShardingSays::nothing},
@@ -137,7 +164,7 @@ constexpr ShardingPhrase kShardingPhrases[] = {
 /// What the words of a cell say together.
 struct ShardingSaid {
   std::vector<Sharding> stages;
-  bool replicated = false, sharded = false, stage_open = false;
+  bool replicated = false, sharded = false, in_groups = false, dimensions = false;
   std::vector<int> numbers;
 };
 
@@ -167,11 +194,22 @@ void add(ShardingSays says, const CellWord& word, ShardingWords& out, ShardingSa
     case ShardingSays::sharded:
       said.sharded = true;
       break;
+    case ShardingSays::sharded_in_groups:
+      said.sharded = said.in_groups = true;
+      break;
     case ShardingSays::stage_open:
-      said.stage_open = true;
+      out.stage_open = true;
+      break;
+    case ShardingSays::dimensions:
+      said.dimensions = true;
+      break;
+    case ShardingSays::plugin_of_zero1:
+      said.stages.push_back(Sharding::zero1);
+      out.open = true;
+      out.nearness = "sharding: Colossal-AI's hybrid_parallel plugin is read as ZeRO-1";
       break;
     case ShardingSays::zero_offload:
-      said.stage_open = true;
+      out.stage_open = true;
       [[fallthrough]];
     case ShardingSays::offload:
       out.offload = true;
@@ -219,21 +257,27 @@ void read_numbers(const ShardingSaid& said, ShardingWords& out) {
 }
 
 void decide(const std::string& cell, ShardingWords& out, ShardingSaid& said) {
-  if (said.numbers.size() == 1 && said.numbers[0] <= 3 && said.stages.empty() && !said.sharded) {
+  const bool number = said.numbers.size() == 1 && said.numbers[0] <= 3 && out.unknown.empty();
+  if (number && said.stages.empty() && !said.sharded && !said.dimensions) {
     static constexpr Sharding kStages[] = {Sharding::zero0, Sharding::zero1, Sharding::zero2,
                                            Sharding::zero3};
     said.stages.push_back(kStages[static_cast<std::size_t>(said.numbers[0])]);
     said.numbers.clear();
   }
   out.kind = one_stage(cell, out, said);
-  if (!out.kind && said.sharded) {
+  if (!out.kind && said.in_groups && said.numbers.size() == 1 && said.numbers[0] > 1) {
+    out.kind = Sharding::hsdp;
+  } else if (!out.kind && said.sharded) {
     out.kind = Sharding::zero3;
-    out.open = said.replicated;  // over all replicas, or in groups
-  } else if (!out.kind && said.stage_open) {
+    out.open = said.replicated || said.in_groups;  // over all replicas, or in groups
+  } else if (!out.kind && out.stage_open) {
     out.open = true;
     if (out.offload) {
       out.kind = Sharding::zero2;  // ZeRO-Offload's own
     }
+  } else if (!out.kind && said.dimensions) {
+    out.open = true;
+    out.nearness = fmt::format("sharding: '{}' says nothing of what is sharded", cell);
   } else if (!out.kind && said.replicated) {
     out.kind = Sharding::zero0;
   } else if (!out.kind) {
@@ -257,7 +301,16 @@ ShardingWords sharding_words(const std::string& cell) {
   static const std::vector<std::string_view> known = phrases_of(kShardingPhrases);
   ShardingSaid said;
   bool after_degree = false;
-  for (const CellWord& word : read_words(undenied_cell(cell), known)) {
+  const std::vector<CellWord> words = read_words(undenied_cell(cell), known);
+  if (all_denied(cell)) {
+    const bool offload_only = std::any_of(words.begin(), words.end(), [](const CellWord& word) {
+      return word.phrase && kShardingPhrases[*word.phrase].says == ShardingSays::offload;
+    });
+    out.open = offload_only;  // what is denied is another thing
+    out.kind = offload_only ? std::nullopt : std::optional(Sharding::zero0);
+    return out;
+  }
+  for (const CellWord& word : words) {
     if (word.number && after_degree) {
       out.degrees.back().second = *word.number;
     } else if (word.number) {

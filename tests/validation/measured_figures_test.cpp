@@ -1,0 +1,165 @@
+// Published figures that are no tokens a second of a step, that follow from others, or that the
+// table does not have.
+#include <cmath>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "sim/import/even_rows.h"
+#include "sim/validation/run_row.h"
+#include "sim/validation/training_runs.h"
+
+#include "tests/validation/published_rows.h"
+
+namespace headway::validation {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+
+// 2.27e9 parameters that multiply: 16 GFLOP a token; the GPU's 989 TFLOP/s are 60,000 tokens/s.
+TEST(MeasuredFigures, ImpossibleOnesDoNotCount) {
+  const auto of = [](const char* figure) {
+    return predicted({{"measured_tokens_per_s_per_gpu", figure}});
+  };
+  EXPECT_THAT(of("1600000").status, StartsWith("ok-contradictory: 1.6e+06 tokens/s/GPU are "));
+  EXPECT_THAT(of("1600000").status, HasSubstr("times what the GPU can multiply"));
+  EXPECT_THAT(of("0.52").status, HasSubstr("another quantity?"));
+  for (const char* figure : {"1600000", "0.52", "0.9", "100"}) {
+    EXPECT_EQ(of(figure).status_class, "ok-contradictory") << figure;
+    EXPECT_FALSE(of(figure).error.has_value()) << figure;
+    EXPECT_TRUE(of(figure).predicted.has_value()) << figure;
+  }
+  const RunSummary summary = summarize({of("10000"), of("0.52"), of("1600000")});
+  EXPECT_EQ(summary.n, 1U);
+  EXPECT_EQ(summary.n_skipped, 0U);
+  EXPECT_EQ(of("1000").status, "ok");
+  EXPECT_EQ(of("40000").status, "ok");
+}
+
+TEST(MeasuredFigures, TflopsAreComparedWithTheModelsOwn) {
+  // 10,000 tokens/s of 17 GFLOP each are 170 TFLOP/s; recomputation and attention are conventions.
+  for (const char* tflops : {"130", "160", "200"}) {
+    EXPECT_EQ(predicted({{"tflops_per_gpu", tflops}}).status, "ok") << tflops;
+  }
+  for (const char* tflops : {"60", "400"}) {
+    EXPECT_THAT(predicted({{"tflops_per_gpu", tflops}}).status,
+                StartsWith(fmt::format("ok-contradictory: {} TFLOP/s stated", tflops)));
+  }
+}
+
+// 32 x 4,096 tokens on 16 GPUs in 0.8192 s are 10,000 tokens/s/GPU.
+TEST(MeasuredFigures, FollowFromAStepTimeOrTflops) {
+  Cells cells = with({{"step_time_s", "0.8192"}});
+  cells.erase("measured_tokens_per_s_per_gpu");
+  const RunPrediction timed = predict_runs(table_of({cells}), catalogue()).front();
+  EXPECT_NEAR(timed.measured, 10000, 1e-6);
+  EXPECT_EQ(timed.status, "ok");
+  cells.erase("step_time_s");
+  cells["tflops_per_gpu"] = "170";
+  const RunPrediction rated = predict_runs(table_of({cells}), catalogue()).front();
+  EXPECT_NEAR(rated.measured, 10000, 1500);
+  EXPECT_THAT(rated.status, HasSubstr("tokens/s follow from TFLOP/s by the model's FLOPs"));
+  EXPECT_THAT(rated.assumed, Contains("tflops convention"));
+  EXPECT_GT(width(rated), width(timed));
+}
+
+// A table of 2.8e9 parameters in its columns, and 4e9 stated: a factor of 1.43.
+TEST(MeasuredFigures, ParametersOfAnotherModelWidenTheInterval) {
+  const RunPrediction other = predicted({{"params_b", "4"}});
+  EXPECT_THAT(other.assumed, Contains("params_b"));
+  EXPECT_NEAR(other.own_error, std::hypot(predicted({}).own_error, std::log(4 / 2.795) / 2), 0.01);
+}
+
+TEST(MeasuredFigures, NotesThatMakeThemAnotherQuantityAreRefused) {
+  for (const auto& [notes, what] :
+       {std::pair("forward only", "the forward pass alone"),
+        std::pair("number is for the whole cluster", "all GPUs together"),
+        std::pair("figure is samples per second per GPU", "samples, not tokens"),
+        std::pair("Mixed GPU types: half A100, half V100", "GPUs of several kinds")}) {
+    EXPECT_EQ(predicted({{"notes", notes}}).status,
+              std::string("skipped:unmodelled: its notes say that the figure is of ") + what);
+  }
+  EXPECT_EQ(predicted({{"notes", "two clusters; logged samples/s (30.69)"}}).status, "ok");
+}
+
+TEST(MeasuredFigures, NotesOnWhatIsNotSimulatedSoWidenTheInterval) {
+  const double plain = width(predicted({}));
+  for (const auto& [notes, field] :
+       {std::pair("no optimizer step", "optimizer step"),
+        std::pair("throughput excludes padding tokens", "padding"),
+        std::pair("frozen embeddings; only the last 8 layers trained", "frozen layers"),
+        std::pair("GPUs clocked down to 1.1 GHz", "clock"),
+        std::pair("tiled logits and loss", "loss"), std::pair("chunked cross-entropy", "loss"),
+        std::pair("pipeline bubbles excluded", "bubble"),
+        std::pair("from GPU hours", "downtime")}) {
+    const RunPrediction p = predicted({{"notes", notes}});
+    EXPECT_THAT(p.status, StartsWith("ok-assumed: notes: ")) << notes;
+    EXPECT_THAT(p.assumed, Contains(field)) << notes;
+    EXPECT_GT(width(p), plain) << notes;
+  }
+  // Time between steps makes a figure lower, never higher.
+  EXPECT_DOUBLE_EQ(predicted({{"notes", "from GPU hours"}}).high, predicted({}).high);
+  EXPECT_LT(predicted({{"notes", "from GPU hours"}}).low, predicted({}).low);
+}
+
+TEST(MeasuredFigures, FormatsThatAreChosenAreTold) {
+  for (const auto& [cell, told] :
+       {std::pair("BF16/FP8", "of 'BF16/FP8' the products are taken to have fp8"),
+        std::pair("fp16/bf16", "of 'fp16/bf16' the products are taken to have bf16")}) {
+    EXPECT_THAT(predicted({{"precision", cell}}).status, HasSubstr(told));
+    EXPECT_THAT(predicted({{"precision", cell}}).assumed, Contains("precision"));
+  }
+  EXPECT_EQ(predicted({{"precision", "bf16+fp8"}}).status, "ok");
+  EXPECT_EQ(scenario({{"precision", "fp8 blockwise"}}).training.framework.scaling,
+            workload::Scaling::block);
+  EXPECT_EQ(scenario({{"precision", "fp8 delayed"}}).training.framework.scaling,
+            workload::Scaling::delayed);
+}
+
+TEST(MeasuredFigures, KernelsOfAttentionAreReadOrTold) {
+  for (const char* cell : {"eager", "unfused", "gqa, SDPA math", "no FlashAttention"}) {
+    EXPECT_EQ(scenario({{"attention", cell}}).training.framework.attention_kernels,
+              workload::AttentionKernels::unfused)
+        << cell;
+  }
+  EXPECT_THAT(predicted({{"attention", "Triton"}}).status, HasSubstr("a kernel in Triton"));
+  EXPECT_TRUE(scenario({{"attention", "xPos"}}).model.rotary);
+  EXPECT_NE(scenario({{"attention", "FlashAttention-2"}}).training.framework.attention_kernels,
+            workload::AttentionKernels::unfused);
+}
+
+TEST(MeasuredFigures, NamesOfMixturesAndOfTuningAreArchitectures) {
+  EXPECT_TRUE(scenario({{"arch", "Mixtral"}, {"n_experts", "8"}, {"top_k", "2"}}).model.moe);
+  EXPECT_EQ(predicted({{"arch", "SFT"}}).status, "ok");
+}
+
+TEST(MeasuredFigures, ARaggedLineOrABlankIdIsNamedByItsLine) {
+  const import::CsvTable whole = table_of({with({}), with({{"id", ""}})});
+  EXPECT_EQ(predict_runs(whole, catalogue())[1].id, "line 3");
+  EXPECT_EQ(predict_runs(whole, catalogue())[1].status, "ok");
+  const std::string text =
+      "id,measured_tokens_per_s_per_gpu,gpu\na,1\nb,1,H100,\"x\ny\"\nc,1,H100\n";
+  const import::CsvTable ragged(import::with_even_rows(text, "unreadable"), "t.csv");
+  const auto rows = predict_runs(ragged, catalogue());
+  EXPECT_EQ(rows[0].id, "line 2");
+  EXPECT_EQ(rows[0].status, "skipped:line 2: 2 cells where the header has 3");
+  EXPECT_EQ(rows[1].status, "skipped:line 3: 4 cells where the header has 3");
+  EXPECT_EQ(rows[2].id, "c");
+  EXPECT_EQ(ragged.line(2), 5);
+  EXPECT_EQ(import::with_even_rows("a,b\r\n1,\"2,3\"\r\n", "c"), "a,b\r\n1,\"2,3\"\r\n");
+}
+
+TEST(MeasuredFigures, UnknownColumnsAreToldOnce) {
+  Cells row = stated_run();
+  row["micro_bach"] = "1";
+  const import::CsvTable table = table_of({row, row});
+  EXPECT_THAT(check_run_columns(table),
+              ElementsAre("unknown column 'micro_bach' is not read; did you mean 'micro_batch'?"));
+  EXPECT_EQ(predict_runs(table, catalogue())[0].status, "ok");
+}
+
+}  // namespace
+}  // namespace headway::validation
