@@ -31,6 +31,8 @@ constexpr double kWorkingPower = 0.93;
 /// Saves at this share of the scenario's interval, or more of it, are as often as they should be.
 /// Judged: programs save after whole numbers of steps.
 constexpr double kUsualInterval = 0.8;
+/// A save that is so much longer than this storage takes for one is worth a word. Judged.
+constexpr double kLongSave = 2;
 /// A millisecond is as good as no time, of which there are no ratios [s].
 constexpr double kNoTime = 1e-3;
 
@@ -162,8 +164,8 @@ Imagined Laboratory::imagine(const Hypothesis& hypothesis,
   const core::Seconds work =
       frequent ? static_cast<double>(hypothesis.every) * out.step.time : setup_.saves.interval;
   const double slower = hypothesis.cause == Cause::slow_storage ? 1 / hypothesis.severity : 1;
-  const core::Seconds stall =
-      frequent ? hypothesis.severity * out.step.time : save_stall(setup_.saves.synchronous, slower);
+  const core::Seconds stall = frequent ? hypothesis.severity * healthy_.step.time
+                                       : save_stall(setup_.saves.synchronous, slower);
   out.save = stall;
   out.load = slower * setup_.recovery.load;
   out.pauses = work.si() > 0 ? stall / (work + stall) : 0;
@@ -302,13 +304,11 @@ class HypothesisList {
     }
   }
 
-  /// As often as the log pauses, or a few frequencies; as long as a save of this storage, or as the
-  /// log times it.
+  /// As often as the log pauses, or a few frequencies; as long as the log times it, or as its
+  /// pauses are, or as a save of this storage.
   void add_saves() {
     const double step = laboratory_.healthy().step.time.si();
-    const auto timed = std::find_if(
-        evidence_.observations.begin(), evidence_.observations.end(),
-        [](const Observation& observation) { return observation.feature == Feature::save; });
+    const auto timed = measured(Feature::save);
     const std::vector<std::int64_t> periods =
         evidence_.pause_period ? std::vector<std::int64_t>{*evidence_.pause_period}
                                : std::vector<std::int64_t>{5, 10, 20, 50, 100};
@@ -316,9 +316,12 @@ class HypothesisList {
       if (is_usual(every)) {
         continue;
       }
-      if (timed != evidence_.observations.end()) {
-        add_save(every, timed->measured / step);
+      if (timed) {
+        add_save(every, *timed / step);
         continue;
+      }
+      if (const auto seconds = logged_pause()) {
+        add_save(every, *seconds / step);
       }
       for (const bool synchronous : {false, true}) {
         const double stall = laboratory_.save_stall(synchronous).si();
@@ -331,6 +334,24 @@ class HypothesisList {
     }
   }
 
+  [[nodiscard]] std::optional<double> measured(Feature feature) const {
+    const auto found = std::find_if(
+        evidence_.observations.begin(), evidence_.observations.end(),
+        [&](const Observation& observation) { return observation.feature == feature; });
+    return found == evidence_.observations.end() ? std::nullopt : std::optional(found->measured);
+  }
+
+  /// How long a pause of the log is, where these are regular [s]: with a share p of the time, one
+  /// every n steps of t has n t p / (1 - p).
+  [[nodiscard]] std::optional<double> logged_pause() const {
+    const double share = measured(Feature::pauses).value_or(0);
+    const double step = measured(Feature::step_time).value_or(0);
+    if (!evidence_.pause_period || !(share > 0 && share < 1 && step > 0)) {
+      return std::nullopt;
+    }
+    return static_cast<double>(*evidence_.pause_period) * step * share / (1 - share);
+  }
+
   /// Saves that are timed, and come as seldom as the scenario has them, are not frequent.
   [[nodiscard]] bool is_usual(std::int64_t every) const {
     const double interval = laboratory_.setup().saves.interval.si();
@@ -340,9 +361,15 @@ class HypothesisList {
 
   void add_save(std::int64_t every, double steps) {
     const double step = laboratory_.healthy().step.time.si();
-    Hypothesis saves{
-        Cause::frequent_saves,
-        fmt::format("a save every {} steps, {} s each", every, core::number(steps * step)), steps};
+    const double usual = laboratory_.save_stall(true).si();
+    const std::string remark =
+        usual > 0 && steps * step > kLongSave * usual
+            ? fmt::format(" (of this storage a synchronous one takes {} s)", core::number(usual))
+            : "";
+    Hypothesis saves{Cause::frequent_saves,
+                     fmt::format("a save every {} steps, {} s each{}", every,
+                                 core::number(steps * step), remark),
+                     steps};
     saves.every = every;
     list_.push_back(std::move(saves));
   }

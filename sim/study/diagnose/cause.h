@@ -58,7 +58,8 @@ constexpr auto enum_words(Cause) {
 struct Hypothesis {
   Cause cause = Cause::none;
   std::string words;       ///< "every GPU capped at 70 % of its power"
-  double severity = 1;     ///< what the cause's words have: a share kept, of a step, a deviation
+  double severity = 1;     ///< what the cause's words have: a share kept, of a step, a deviation;
+                           ///< of a save its time / a healthy step
   int variant = 0;         ///< which hash, which kernels
   std::int64_t every = 0;  ///< frequent_saves: steps between saves
   std::string node = {};   ///< half_rate_nic, slow_node: where; empty: any
