@@ -136,6 +136,7 @@ DiagnoseResult = Result
 Compared = Record
 Suspect = Record
 Mending = Record
+SuspectPart = Record
 NextStep = Record
 EstimateResult = Result
 CheckResult = Result

@@ -3628,19 +3628,27 @@ class Compared(Record):
     @property
     def within(self) -> bool:
         """the measured figure is in it"""
+    @property
+    def if_so(self) -> float | None:
+        """predicted if the first of the suspects is at work, at its likeliest severity; null:
+        it is what is not listed, which foretells nothing"""
+    @property
+    def explained(self) -> bool | None:
+        """the measured figure is in the 90 % interval of that"""
 
 class Suspect(Record):
     """`suspects[]` of ``headway diagnose``: the likeliest first"""
 
     @property
     def cause(self) -> Literal["none", "slow_node", "half_rate_nic", "slow_way", "hashed_collisions", "power_cap", "eager_kernels", "wrong_attention", "data_starvation", "recompute", "frequent_saves", "slow_storage", "jitter", "unlisted"]:
-        """which"""
+        """which; of a pair the first"""
     @property
     def words(self) -> str:
         """its likeliest severity and place"""
     @property
     def probability(self) -> float:
-        """posterior: every cause, `none` and `unlisted` are as likely before"""
+        """posterior: every cause, `none` and `unlisted` are as likely before, a pair of causes
+        a fiftieth of that"""
     @property
     def log_likelihood(self) -> float:
         """of the logs if it is so: mean over severities and places"""
@@ -3650,6 +3658,9 @@ class Suspect(Record):
     @property
     def mending(self) -> Mending:
         """what it brings to mend it"""
+    @property
+    def parts(self) -> tuple[SuspectPart, ...]:
+        """the two causes of a pair; empty: it is a single one"""
 
 class Mending(Record):
     """`suspects[].mending` of ``headway diagnose``: what it brings to mend it"""
@@ -3663,6 +3674,20 @@ class Mending(Record):
     @property
     def usd(self) -> float | None:
         """that the whole run costs less; null without prices [USD]"""
+
+class SuspectPart(Record):
+    """`suspects[].parts[]` of ``headway diagnose``: the two causes of a pair; empty: it is a
+    single one"""
+
+    @property
+    def cause(self) -> Literal["none", "slow_node", "half_rate_nic", "slow_way", "hashed_collisions", "power_cap", "eager_kernels", "wrong_attention", "data_starvation", "recompute", "frequent_saves", "slow_storage", "jitter", "unlisted"]:
+        """which"""
+    @property
+    def words(self) -> str:
+        """its likeliest severity and place"""
+    @property
+    def mending(self) -> Mending:
+        """what it brings to mend it alone"""
 
 class NextStep(Record):
     """`next` of ``headway diagnose``: what to measure next; null: nothing that is known tells

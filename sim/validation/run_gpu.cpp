@@ -460,6 +460,35 @@ bool same_board(const std::string& entry, const std::string& other) {
   return a.model == b.model && a.board == b.board;
 }
 
+namespace {
+
+/// Models that are known by their names: those of the catalogue, and others that are sold.
+bool known_model(const std::string& model) {
+  static constexpr std::array<std::string_view, 53> kModels = {
+      "p100",   "p40",    "v100",   "t4",     "a2",     "a10",    "a16",    "a30",   "a40",
+      "a100",   "a800",   "a4000",  "a5000",  "a6000",  "l4",     "l20",    "l40",   "l40s",
+      "h20",    "h100",   "h200",   "h800",   "gh200",  "b100",   "b200",   "b300",  "gb10",
+      "gb200",  "gb300",  "2080ti", "3060",   "3070",   "3080",   "3080ti", "3090",  "3090ti",
+      "4070",   "4080",   "4090",   "5070",   "5080",   "5090",   "mi50",   "mi100", "mi210",
+      "mi250x", "mi300a", "mi300x", "mi308x", "mi325x", "mi350x", "mi355x", "mi455x"};
+  return std::find(kModels.begin(), kModels.end(), model) != kModels.end();
+}
+
+}  // namespace
+
+bool is_other_gpu(const std::string& text, const gpu::GpuSpec& gpu) {
+  const GpuName there = read_name(text);
+  const GpuName here = read_name(gpu.name);
+  const std::string model = stand_in(there.model);
+  if (!known_model(model) || !known_model(stand_in(here.model))) {
+    return false;
+  }
+  const double memory = gpu.memory / 1_GiB;
+  return model != stand_in(here.model) ||
+         (!there.board.empty() && !here.board.empty() && there.board != here.board) ||
+         (there.memory > 0 && std::abs(there.memory / memory - 1) > kSameMemory);
+}
+
 bool limited_power(const RunRow& row) {
   static constexpr std::array<const char*, 6> kWords = {
       "power-limited", "power limited", "power-capped", "power capped", "power cap", "power limit"};

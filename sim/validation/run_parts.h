@@ -36,6 +36,11 @@ std::string unknown_gpu_words(const std::string& name, const Catalogue& catalogu
 /// Whether two entries are of one GPU on the same kind of board, whatever their memory.
 bool same_board(const std::string& entry, const std::string& other);
 
+/// Whether a driver's name of a GPU ("NVIDIA A100-SXM4-80GB") is of another one than this: another
+/// model, board or memory. What either name leaves open, or has in words that are not known, is no
+/// difference.
+bool is_other_gpu(const std::string& name, const gpu::GpuSpec& gpu);
+
 /// Whether a row says that the board's power was limited, and not to what.
 bool limited_power(const RunRow& row);
 /// Of the board's power, what is taken for such a limit, and the least that it may be: boards are

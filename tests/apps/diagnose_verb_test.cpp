@@ -80,6 +80,20 @@ TEST_F(DiagnoseVerb, FindsASaveEveryTenSteps) {
   EXPECT_GT(first["mending"]["usd"].get<double>(), 0);
 }
 
+// Saves that nothing times are as long as the log's pauses: with n steps of t between them, those
+// of s seconds are s / (n t + s) of the time, which mending saves.
+TEST_F(DiagnoseVerb, FindsSavesOfAnyLength) {
+  const double step = write_job();
+  for (const auto& [every, steps] : {std::pair{10, 2.0}, {20, 9.0}, {25, 20.0}}) {
+    write("train.log", maxtext(step, every, steps * step));
+    const json result = json::parse(run("diagnose s.yaml train.log --format json").out);
+    const json& first = result["suspects"][0];
+    EXPECT_EQ(first["cause"], "frequent_saves") << result.dump(1);
+    EXPECT_GT(first["probability"].get<double>(), 0.9);
+    EXPECT_NEAR(first["mending"]["share"].get<double>(), steps / (every + steps), 0.005);
+  }
+}
+
 TEST_F(DiagnoseVerb, FindsRanksThatWaitForTheirData) {
   const double step = write_job();
   std::string log;

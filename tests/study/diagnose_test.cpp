@@ -283,6 +283,16 @@ TEST(StepSeries, APauseEveryTenStepsIsRegular) {
   EXPECT_NEAR(summary.pauses, 18.0 / 108.0, 1e-12);
 }
 
+// Of 300 lines 30 warm up: 270 with the pauses 50, 100, ..., 300 are 5.4 periods. Over the five
+// whole ones 5 x 60 s of 5 x (50 x 3 + 60).
+TEST(StepSeries, PausesAreCountedOverWholePeriods) {
+  std::vector<SeriesStep> series;
+  for (int i = 1; i <= 300; ++i) {
+    series.push_back({i, 1, i % 50 == 0 ? 63.0 : 3.0});
+  }
+  EXPECT_NEAR(summarize_series(series).pauses, 60.0 / 210, 1e-12);
+}
+
 TEST(StepSeries, ScatterIsThatOfOneStepWhereLinesAreMeans) {
   // Lines of 100 steps that scatter by 1 %: single steps by 10 %.
   std::vector<SeriesStep> series;

@@ -50,11 +50,12 @@ inline std::string megatron_log(const Imagined& job,
                                 const Hypothesis& planted,
                                 double model,
                                 Noise& noise) {
+  const Hypothesis* saves = part_of(planted, Cause::frequent_saves);
   std::string log;
   for (int i = 1; i <= 150; ++i) {
     double seconds = job.step.time.si() * model * noise(job.spread);
-    if (planted.every > 0 && i % planted.every == 0) {
-      seconds += planted.severity * job.step.time.si() * noise(0.1);
+    if (saves != nullptr && i % saves->every == 0) {
+      seconds += saves->severity * job.step.time.si() * noise(0.1);
     }
     log += fmt::format(
         " [2026-10-01 10:00:00] iteration {:8d}/   20000 | consumed samples: {:12d} | elapsed time "

@@ -21,6 +21,7 @@ enum class MonitorColumn {
   other,
   node,
   gpu,
+  model,
   power,
   mean_power,
   clock,
@@ -34,6 +35,9 @@ MonitorColumn column_of(std::string_view name) {
       {"Entity", MonitorColumn::gpu},
       {"index", MonitorColumn::gpu},
       {"uuid", MonitorColumn::gpu},
+      {"name", MonitorColumn::model},
+      {"gpu_name", MonitorColumn::model},
+      {"modelName", MonitorColumn::model},
       {"hostname", MonitorColumn::node},
       {"Hostname", MonitorColumn::node},
       {"host", MonitorColumn::node},
@@ -129,6 +133,8 @@ std::optional<std::optional<double>> figure_of(const std::string& cell) {
 
 struct MonitorSample {
   double power = 0, clock = 0, temperature = 0;
+  std::string model;
+  int line = 0;
 };
 
 class MonitorReader {
@@ -194,11 +200,14 @@ class MonitorReader {
   void add_sample(const std::vector<std::string>& cells, std::size_t offset) {
     std::pair<std::string, std::string> name{node_, ""};
     MonitorSample sample;
+    sample.line = line_;
     for (std::size_t i = 0; i < cells.size(); ++i) {
       if (columns_[i] == MonitorColumn::node) {
         name.first = cells[i];
       } else if (columns_[i] == MonitorColumn::gpu) {
         name.second += (name.second.empty() ? "" : " ") + cells[i];
+      } else if (columns_[i] == MonitorColumn::model) {
+        sample.model = cells[i];
       } else if (columns_[i] != MonitorColumn::other) {
         const auto figure = figure_of(cells[i]);
         if (!figure) {
@@ -233,6 +242,8 @@ class MonitorReader {
       most = std::max(most, sample.power);
     }
     WatchedGpu gpu{name.first, name.second};
+    gpu.model = samples.front().model;
+    gpu.model_line = samples.front().line;
     for (const MonitorSample& sample : samples) {
       if (sample.power >= most / 2) {
         gpu.power_w += sample.power;

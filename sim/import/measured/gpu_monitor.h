@@ -17,13 +17,15 @@ struct WatchedGpu {
   double sm_clock_mhz = 0;
   double temperature_c = 0;
   int samples = 0;
+  std::string model;   ///< "NVIDIA H100 80GB HBM3"; empty: not in the file
+  int model_line = 0;  ///< of the file, from 1
 };
 
 /// Columns are known by their names: power (`pwr`, `POWER`, `power.draw [W]`, its mean,
 /// `DCGM_FI_DEV_POWER_USAGE`), SM clock (`pclk`, `SMCLK`, `clocks.sm [MHz]`, `clocks.current.sm
 /// [MHz]`, `DCGM_FI_DEV_SM_CLOCK`; without one the graphics clock, `clocks.gr [MHz]`), temperature,
-/// the GPU (`gpu`, `Entity`, `index`, `uuid`), the node
-/// (`hostname`, `node`, `host`); others are passed over.
+/// the GPU (`gpu`, `Entity`, `index`, `uuid`), what it is called (`name`, `gpu_name`,
+/// `modelName`), the node (`hostname`, `node`, `host`); others are passed over.
 /// A last line that is cut off, as an interrupt leaves it, is passed over.
 /// @param node     of a file that names none; may be empty
 /// @param remarks  told what was passed over; may be null

@@ -193,6 +193,7 @@ class LogReader {
         const auto begin = words[i + 1].text.data();
         const auto& last = words.back().text;
         log_.device.assign(begin, static_cast<std::size_t>(last.data() + last.size() - begin));
+        log_.device_line = line_;
       }
     }
   }

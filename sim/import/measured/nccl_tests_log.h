@@ -42,6 +42,7 @@ struct NcclTestsLog {
   std::vector<std::string> hosts;              ///< they stand on, sorted
   int ranks_per_node = 0;                      ///< the most of them on one host; 0: none listed
   std::string device;                          ///< "NVIDIA H100 80GB HBM3"; empty: none listed
+  int device_line = 0;                         ///< of the file, from 1; 0: it is no list of lines
   std::string program;                         ///< "all_reduce_perf", where the log says so
   std::optional<double> average_bus_gb_per_s;  ///< "# Avg bus bandwidth"
   double out_of_bounds = 0;  ///< "# Out of bounds values : 18 FAILED", of all sizes together

@@ -196,6 +196,14 @@ void read_job_line(const std::string& text, int line, LoggedJob& job) {
   if (const std::size_t dots = text.find(" .."); dots != std::string::npos) {
     read_listed(text, dots, line, job);
   }
+  // torchtitan components/metrics.py: "CUDA capacity: NVIDIA H100 80GB HBM3 with 79.10GiB memory"
+  constexpr std::string_view kCapacity = "CUDA capacity: ";
+  if (const std::size_t place = text.find(kCapacity);
+      place != std::string::npos && job.device.empty()) {
+    const std::size_t begin = place + kCapacity.size();
+    job.device = text.substr(begin, text.find(" with ", begin) - begin);
+    job.device_line = line;
+  }
   if (text.find("local batch size ") == std::string::npos) {
     return;
   }

@@ -21,6 +21,10 @@ namespace {
 /// Source: Megatron-LM training.py (training_log), NeMo's MegatronProgressBar and its loggers.
 constexpr std::array<std::string_view, 2> kBatchWords{"global batch size:", "global_batch_size:"};
 constexpr std::array<std::string_view, 2> kConsumedWords{"consumed samples:", "consumed_samples"};
+/// Where it says how many operations a second a GPU does. Source: Megatron-LM training.py,
+/// torchtitan components/metrics.py, MaxText metric_logger.py.
+constexpr std::array<std::string_view, 3> kRateWords{
+    "throughput per GPU (TFLOP/s/GPU):", "tflops:", "TFLOP/s/device:"};
 
 /// Timers of Megatron-LM about checkpoints (training.py).
 constexpr std::string_view kSaveTimer = "save-checkpoint";
@@ -103,6 +107,7 @@ class TrainingLogReader {
       step.tokens_per_gpu = step.tokens_per_s_per_gpu * step.seconds;
     }
     step.samples = samples_of(line, step);
+    step.tflops = rate_of(line);
     timers_add_up_ = timers_add_up_ || known.timers_add_up;
     if (seen_.insert(step.step).second) {
       log_.program = known.program;
@@ -110,6 +115,16 @@ class TrainingLogReader {
       consumed_[step.step] = whole_after(line, kConsumedWords);
       resolutions_.push_back(last_digit(word) / *value);
     }
+  }
+
+  /// Operations a second and GPU.
+  static double rate_of(const std::string& line) {
+    for (const std::string_view words : kRateWords) {
+      if (const auto rate = number_of(word_after(line, words)); rate && *rate > 0) {
+        return *rate;
+      }
+    }
+    return 0;
   }
 
   /// Sequences of the step of a line: as it has them, or of GPT-NeoX's "samples/sec: 7.799".

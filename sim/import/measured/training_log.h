@@ -33,6 +33,7 @@ struct LoggedStep {
   /// Sequences of a step: as printed, else of those consumed since the line before; 0: not said.
   double samples = 0;
   double tokens_per_gpu = 0;  ///< of a step; 0: not said
+  double tflops = 0;          ///< of a GPU [1e12 FLOP/s], as the program counts; 0: not said
 };
 
 /// One of the settings that decide how long a step takes, as Megatron-LM lists them before the
@@ -48,6 +49,8 @@ struct LoggedJob {
   double sequence_length = 0;  ///< tokens
   double gpus = 0;
   std::array<int, 3> lines{};  ///< of the file, of the three
+  std::string device;   ///< "NVIDIA H100 80GB HBM3", as torchtitan prints it; empty: not said
+  int device_line = 0;  ///< of the file
   std::vector<LoggedSetting> settings;
 
   /// None: the log does not say.

@@ -42,9 +42,8 @@ Table suspect_table(const study::DiagnoseReport& report) {
               {}};
   for (const auto& suspect : report.suspects) {
     const auto& mending = suspect.mending;
-    table.rows.push_back({std::string(core::to_word(suspect.best.cause)),
-                          percent(suspect.probability), suspect.best.words,
-                          suspect.step_s > 0 ? number(suspect.step_s) : "-",
+    table.rows.push_back({study::cause_words(suspect.best), percent(suspect.probability),
+                          suspect.best.words, suspect.step_s > 0 ? number(suspect.step_s) : "-",
                           percent(mending.step_share), cell(mending.days), cell(mending.usd)});
   }
   return table;
@@ -92,7 +91,7 @@ std::string diagnose_csv(const study::DiagnoseReport& report) {
     return value ? fmt::format("{:.6g}", *value) : std::string();
   };
   for (const auto& suspect : report.suspects) {
-    table.rows.push_back({std::string(core::to_word(suspect.best.cause)),
+    table.rows.push_back({study::cause_words(suspect.best),
                           fmt::format("{:.6g}", suspect.probability), suspect.best.words,
                           text(core::if_positive(suspect.step_s)),
                           fmt::format("{:.6g}", suspect.mending.step_share),

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
+#include <span>
 #include <utility>
 
 #include "sim/core/error.h"
@@ -31,6 +32,8 @@ constexpr double kWorkingPower = 0.93;
 /// Saves at this share of the scenario's interval, or more of it, are as often as they should be.
 /// Judged: programs save after whole numbers of steps.
 constexpr double kUsualInterval = 0.8;
+/// A save that is so much longer than this storage takes for one is worth a word. Judged.
+constexpr double kLongSave = 2;
 /// A millisecond is as good as no time, of which there are no ratios [s].
 constexpr double kNoTime = 1e-3;
 
@@ -88,6 +91,22 @@ core::Seconds Laboratory::save_stall(bool synchronous, double slower) const {
 
 Scenario Laboratory::changed(const Hypothesis& hypothesis) const {
   Scenario s = checked_.scenario();
+  change(hypothesis, s);
+  for (const Hypothesis& other : hypothesis.also) {
+    change(other, s);
+  }
+  if (const Hypothesis* starved = part_of(hypothesis, Cause::data_starvation)) {
+    // Slow GPUs stretch what a step has beside its kernels too, but no wait for input.
+    double keeps = 1;
+    for (const Degradation& slow : slow_parts(hypothesis)) {
+      keeps = slow.kind == Degradation::Kind::link ? keeps : std::min(keeps, slow.keeps);
+    }
+    s.training.framework.step_overhead += keeps * starved->severity * healthy_.step.time;
+  }
+  return s;
+}
+
+void Laboratory::change(const Hypothesis& hypothesis, Scenario& s) const {
   auto& framework = s.training.framework;
   switch (hypothesis.cause) {
     case Cause::hashed_collisions:
@@ -108,9 +127,6 @@ Scenario Laboratory::changed(const Hypothesis& hypothesis) const {
     case Cause::wrong_attention:
       framework.attention_kernels = kOtherAttention[static_cast<std::size_t>(hypothesis.variant)];
       break;
-    case Cause::data_starvation:
-      framework.step_overhead += hypothesis.severity * healthy_.step.time;
-      break;
     case Cause::recompute:
       s.parallelism.recompute = workload::Recompute::full;
       s.parallelism.recompute_parts.clear();
@@ -120,26 +136,25 @@ Scenario Laboratory::changed(const Hypothesis& hypothesis) const {
     default:
       break;
   }
-  return s;
 }
 
 std::vector<Degradation> Laboratory::slow_parts(const Hypothesis& hypothesis) const {
-  const double keeps = hypothesis.severity;
-  switch (hypothesis.cause) {
-    case Cause::slow_node: {
-      std::vector<Degradation> slow;
-      for (int g = 0; g < checked_.scenario().cluster.node.gpus; ++g) {
-        slow.push_back({Degradation::Kind::gpu, keeps, core::Rank(static_cast<std::uint32_t>(g))});
-      }
-      return slow;
-    }
-    case Cause::half_rate_nic:
-      return {{Degradation::Kind::link, keeps, core::Rank(0)}};
-    case Cause::jitter:
-      return {{Degradation::Kind::all_gpus, 1 / (1 + keeps), core::Rank(0)}};
-    default:
-      return {};
+  std::vector<Degradation> slow;
+  const Hypothesis* jitter = part_of(hypothesis, Cause::jitter);
+  const double all = jitter != nullptr ? 1 / (1 + jitter->severity) : 1;
+  if (jitter != nullptr) {
+    slow.push_back({Degradation::Kind::all_gpus, all, core::Rank(0)});
   }
+  if (const Hypothesis* node = part_of(hypothesis, Cause::slow_node)) {
+    for (int g = 0; g < checked_.scenario().cluster.node.gpus; ++g) {
+      slow.push_back({Degradation::Kind::gpu, all * node->severity,
+                      core::Rank(static_cast<std::uint32_t>(g))});
+    }
+  }
+  if (const Hypothesis* card = part_of(hypothesis, Cause::half_rate_nic)) {
+    slow.push_back({Degradation::Kind::link, card->severity, core::Rank(0)});
+  }
+  return slow;
 }
 
 Imagined Laboratory::imagine(const Hypothesis& hypothesis,
@@ -154,22 +169,25 @@ Imagined Laboratory::imagine(const Hypothesis& hypothesis,
   Imagined out;
   out.scenario = changed(hypothesis);
   out.step = step;
-  out.spread = hypothesis.cause == Cause::jitter ? std::hypot(kSoundScatter, hypothesis.severity)
-                                                 : kSoundScatter;
-  out.input = hypothesis.cause == Cause::data_starvation ? hypothesis.severity * healthy_.step.time
-                                                         : core::Seconds(0);
-  const bool frequent = hypothesis.cause == Cause::frequent_saves;
+  const auto severity = [&](Cause cause, double without) {
+    const Hypothesis* part = part_of(hypothesis, cause);
+    return part == nullptr ? without : part->severity;
+  };
+  out.spread = std::hypot(kSoundScatter, severity(Cause::jitter, 0));
+  out.input = severity(Cause::data_starvation, 0) * healthy_.step.time;
+  const Hypothesis* saves = part_of(hypothesis, Cause::frequent_saves);
+  const bool frequent = saves != nullptr;
   const core::Seconds work =
-      frequent ? static_cast<double>(hypothesis.every) * out.step.time : setup_.saves.interval;
-  const double slower = hypothesis.cause == Cause::slow_storage ? 1 / hypothesis.severity : 1;
-  const core::Seconds stall =
-      frequent ? hypothesis.severity * out.step.time : save_stall(setup_.saves.synchronous, slower);
+      frequent ? static_cast<double>(saves->every) * out.step.time : setup_.saves.interval;
+  const double slower = 1 / severity(Cause::slow_storage, 1);
+  const core::Seconds stall = frequent ? saves->severity * healthy_.step.time
+                                       : save_stall(setup_.saves.synchronous, slower);
   out.save = stall;
   out.load = slower * setup_.recovery.load;
   out.pauses = work.si() > 0 ? stall / (work + stall) : 0;
   out.mean_step = out.step.time / (1 - out.pauses);
   out.regularity = frequent ? 1 : 0;
-  out.clock_ratio = hypothesis.cause == Cause::slow_node ? hypothesis.severity : 1;
+  out.clock_ratio = severity(Cause::slow_node, 1);
   out.power = kWorkingPower * out.scenario.cluster.node.gpu.power;
   out.products = product_time(out.scenario) / product_time(checked_.scenario());
   return out;
@@ -181,10 +199,10 @@ double Laboratory::bus_bandwidth(const Imagined& imagined,
                                  const std::vector<std::string>& nodes) const {
   const Scenario& s = imagined.scenario;
   network::Fabric fabric = training::build_fabric(s.cluster, training::hash_seed(s));
-  const bool here = hypothesis.node.empty() || nodes.empty() || is_named(hypothesis.node, nodes);
-  if (hypothesis.cause == Cause::half_rate_nic && here) {
+  const Hypothesis* card = part_of(hypothesis, Cause::half_rate_nic);
+  if (card != nullptr && (card->node.empty() || nodes.empty() || is_named(card->node, nodes))) {
     for (const core::LinkId link : training::card_links(fabric, core::GpuId(0))) {
-      fabric.degrade(link, hypothesis.severity, fabric.link(link).cables);
+      fabric.degrade(link, card->severity, fabric.link(link).cables);
     }
   }
   const auto parameters = network::make_parameters(
@@ -225,31 +243,26 @@ class HypothesisList {
   }
 
  private:
-  void add_slow_parts() {
-    for (const double keeps : {0.95, 0.9, 0.8, 0.7, 0.6, 0.5}) {
-      list_.push_back({Cause::slow_node,
-                       fmt::format("one node computes at {} % of its speed", 100 * keeps), keeps});
+  void add_kept(Cause cause, std::span<const double> severities, const std::string& node = "") {
+    for (const double severity : severities) {
+      Hypothesis one{cause, "", severity};
+      one.node = node;
+      one.words = words_of(one);
+      list_.push_back(std::move(one));
     }
+  }
+
+  void add_slow_parts() {
+    add_kept(Cause::slow_node, std::array{0.95, 0.9, 0.8, 0.7, 0.6, 0.5});
     if (scenario_.cluster.nodes > 1) {
       std::vector<std::string> places = evidence_.nodes;
       places.emplace_back("");
-      for (const double keeps : kKeptOfALink) {
-        for (const auto& node : places) {
-          Hypothesis nic{Cause::half_rate_nic,
-                         fmt::format("one network card{} carries {:.3g} % of its rate",
-                                     node.empty() ? "" : " of " + node, 100 * keeps),
-                         keeps};
-          nic.node = node;
-          list_.push_back(std::move(nic));
-        }
+      for (const auto& node : places) {
+        add_kept(Cause::half_rate_nic, kKeptOfALink, node);
       }
     }
     if (scenario_.cluster.sites) {
-      for (const double keeps : kKeptOfALink) {
-        list_.push_back(
-            {Cause::slow_way,
-             fmt::format("a way between sites carries {:.3g} % of its rate", 100 * keeps), keeps});
-      }
+      add_kept(Cause::slow_way, kKeptOfALink);
     }
     if (scenario_.cluster.fabric.routing != network::Routing::ecmp && scenario_.cluster.nodes > 1) {
       // Of many flows the unluckiest are alike under any hash, and none can be folded.
@@ -259,11 +272,7 @@ class HypothesisList {
                          "switches choose paths by hash, and some flows share a cable", 1, hash});
       }
     }
-    for (const double share : {0.9, 0.8, 0.7, 0.6, 0.5}) {
-      list_.push_back({Cause::power_cap,
-                       fmt::format("every GPU is capped at {} % of its power", 100 * share),
-                       share});
-    }
+    add_kept(Cause::power_cap, std::array{0.9, 0.8, 0.7, 0.6, 0.5});
   }
 
   void add_software() {
@@ -289,26 +298,15 @@ class HypothesisList {
   }
 
   void add_waits() {
-    for (const double share : {0.05, 0.1, 0.2, 0.4, 0.8}) {
-      list_.push_back({Cause::data_starvation,
-                       fmt::format("each step waits {} % of a step for its input", 100 * share),
-                       share});
-    }
-    for (const double deviation : {0.03, 0.06, 0.12, 0.25}) {
-      list_.push_back(
-          {Cause::jitter,
-           fmt::format("steps scatter by {} %: noise on the hosts or the network", 100 * deviation),
-           deviation});
-    }
+    add_kept(Cause::data_starvation, std::array{0.05, 0.1, 0.2, 0.4, 0.8});
+    add_kept(Cause::jitter, std::array{0.03, 0.06, 0.12, 0.25});
   }
 
-  /// As often as the log pauses, or a few frequencies; as long as a save of this storage, or as the
-  /// log times it.
+  /// As often as the log pauses, or a few frequencies; as long as the log times it, or as its
+  /// pauses are, or as a save of this storage.
   void add_saves() {
     const double step = laboratory_.healthy().step.time.si();
-    const auto timed = std::find_if(
-        evidence_.observations.begin(), evidence_.observations.end(),
-        [](const Observation& observation) { return observation.feature == Feature::save; });
+    const auto timed = measured(Feature::save);
     const std::vector<std::int64_t> periods =
         evidence_.pause_period ? std::vector<std::int64_t>{*evidence_.pause_period}
                                : std::vector<std::int64_t>{5, 10, 20, 50, 100};
@@ -316,9 +314,12 @@ class HypothesisList {
       if (is_usual(every)) {
         continue;
       }
-      if (timed != evidence_.observations.end()) {
-        add_save(every, timed->measured / step);
+      if (timed) {
+        add_save(every, *timed / step);
         continue;
+      }
+      if (const auto seconds = logged_pause()) {
+        add_save(every, *seconds / step);
       }
       for (const bool synchronous : {false, true}) {
         const double stall = laboratory_.save_stall(synchronous).si();
@@ -331,6 +332,24 @@ class HypothesisList {
     }
   }
 
+  [[nodiscard]] std::optional<double> measured(Feature feature) const {
+    const auto found = std::find_if(
+        evidence_.observations.begin(), evidence_.observations.end(),
+        [&](const Observation& observation) { return observation.feature == feature; });
+    return found == evidence_.observations.end() ? std::nullopt : std::optional(found->measured);
+  }
+
+  /// How long a pause of the log is, where these are regular [s]: with a share p of the time, one
+  /// every n steps of t has n t p / (1 - p).
+  [[nodiscard]] std::optional<double> logged_pause() const {
+    const double share = measured(Feature::pauses).value_or(0);
+    const double step = measured(Feature::step_time).value_or(0);
+    if (!evidence_.pause_period || !(share > 0 && share < 1 && step > 0)) {
+      return std::nullopt;
+    }
+    return static_cast<double>(*evidence_.pause_period) * step * share / (1 - share);
+  }
+
   /// Saves that are timed, and come as seldom as the scenario has them, are not frequent.
   [[nodiscard]] bool is_usual(std::int64_t every) const {
     const double interval = laboratory_.setup().saves.interval.si();
@@ -340,9 +359,15 @@ class HypothesisList {
 
   void add_save(std::int64_t every, double steps) {
     const double step = laboratory_.healthy().step.time.si();
-    Hypothesis saves{
-        Cause::frequent_saves,
-        fmt::format("a save every {} steps, {} s each", every, core::number(steps * step)), steps};
+    const double usual = laboratory_.save_stall(true).si();
+    const std::string remark =
+        usual > 0 && steps * step > kLongSave * usual
+            ? fmt::format(" (of this storage a synchronous one takes {} s)", core::number(usual))
+            : "";
+    Hypothesis saves{Cause::frequent_saves,
+                     fmt::format("a save every {} steps, {} s each{}", every,
+                                 core::number(steps * step), remark),
+                     steps};
     saves.every = every;
     list_.push_back(std::move(saves));
   }
@@ -357,10 +382,7 @@ class HypothesisList {
     if (!timed) {
       return;
     }
-    for (const double keeps : kKeptOfALink) {
-      list_.push_back({Cause::slow_storage,
-                       fmt::format("storage delivers {:.3g} % of its rate", 100 * keeps), keeps});
-    }
+    add_kept(Cause::slow_storage, kKeptOfALink);
   }
 
   const Laboratory& laboratory_;
@@ -370,6 +392,38 @@ class HypothesisList {
 };
 
 }  // namespace
+
+const Hypothesis* part_of(const Hypothesis& hypothesis, Cause cause) {
+  if (hypothesis.cause == cause) {
+    return &hypothesis;
+  }
+  const auto found = std::find_if(hypothesis.also.begin(), hypothesis.also.end(),
+                                  [&](const Hypothesis& other) { return other.cause == cause; });
+  return found == hypothesis.also.end() ? nullptr : &*found;
+}
+
+std::string words_of(const Hypothesis& hypothesis) {
+  const double percent = 100 * hypothesis.severity;
+  switch (hypothesis.cause) {
+    case Cause::slow_node:
+      return fmt::format("one node computes at {:.3g} % of its speed", percent);
+    case Cause::half_rate_nic:
+      return fmt::format("one network card{} carries {:.3g} % of its rate",
+                         hypothesis.node.empty() ? "" : " of " + hypothesis.node, percent);
+    case Cause::slow_way:
+      return fmt::format("a way between sites carries {:.3g} % of its rate", percent);
+    case Cause::power_cap:
+      return fmt::format("every GPU is capped at {:.3g} % of its power", percent);
+    case Cause::data_starvation:
+      return fmt::format("each step waits {:.3g} % of a step for its input", percent);
+    case Cause::jitter:
+      return fmt::format("steps scatter by {:.3g} %: noise on the hosts or the network", percent);
+    case Cause::slow_storage:
+      return fmt::format("storage delivers {:.3g} % of its rate", percent);
+    default:
+      return hypothesis.words;
+  }
+}
 
 bool is_of_passes(Feature feature) {
   return feature == Feature::forward || feature == Feature::backward ||

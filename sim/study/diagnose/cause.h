@@ -54,15 +54,23 @@ constexpr auto enum_words(Cause) {
                     E{Cause::unlisted, "unlisted"}};
 }
 
-/// One cause of one severity, at one place where logs name places.
+/// One cause of one severity, at one place where logs name places; or two at once.
 struct Hypothesis {
   Cause cause = Cause::none;
   std::string words;       ///< "every GPU capped at 70 % of its power"
-  double severity = 1;     ///< what the cause's words have: a share kept, of a step, a deviation
+  double severity = 1;     ///< what the cause's words have: a share kept, of a step, a deviation;
+                           ///< of a save its time / a healthy step
   int variant = 0;         ///< which hash, which kernels
   std::int64_t every = 0;  ///< frequent_saves: steps between saves
   std::string node = {};   ///< half_rate_nic, slow_node: where; empty: any
+  std::vector<Hypothesis> also = {};  ///< of a pair the other cause
 };
+
+/// The part of a hypothesis that is this cause; null: none is.
+const Hypothesis* part_of(const Hypothesis& hypothesis, Cause cause);
+
+/// The words of a cause whose severities are numbers, as its severity and place are.
+std::string words_of(const Hypothesis& hypothesis);
 
 /// A job with a hypothesis come true, simulated.
 struct Imagined {
@@ -115,6 +123,7 @@ class Laboratory {
 
  private:
   [[nodiscard]] training::Scenario changed(const Hypothesis& hypothesis) const;
+  void change(const Hypothesis& hypothesis, training::Scenario& scenario) const;
   [[nodiscard]] std::vector<training::Degradation> slow_parts(const Hypothesis& hypothesis) const;
 
   training::CheckedScenario checked_;

@@ -11,8 +11,9 @@
 #include "sim/core/text.h"
 #include "sim/study/diagnose/likelihood.h"
 #include "sim/study/diagnose/next_step.h"
+#include "sim/study/diagnose/pairs.h"
+#include "sim/study/diagnose/weighing.h"
 #include "sim/study/driver.h"
-#include "sim/study/expect/expect.h"
 #include "sim/study/predict.h"
 #include "sim/training/step/step.h"
 #include "sim/training/unequal/check_unequal.h"
@@ -21,14 +22,10 @@ namespace headway::study {
 
 namespace {
 
-/// One hypothesis come true.
-struct Trial {
-  Hypothesis hypothesis;
-  std::optional<Imagined> imagined;  ///< none: it cannot be simulated
-  std::vector<double> figures;       ///< one an observation
-  double log_likelihood = 0;
-  std::string reason;  ///< why not
-};
+/// Whether the figure is outside, and stays so if the likeliest suspect is at work.
+bool is_unexplained(const Compared& row) {
+  return !row.within() && row.explained && !*row.explained;
+}
 
 bool shows_passes(const Evidence& evidence) {
   return std::any_of(evidence.observations.begin(), evidence.observations.end(),
@@ -43,35 +40,9 @@ std::string step_key(const Hypothesis& h) {
              : fmt::format("{}/{}/{}", core::to_word(h.cause), h.severity, h.variant);
 }
 
-/// How much lies between two severities of a cause where all between them are possible too: of
-/// shares that something keeps, which are as likely one as another, their difference; of waits and
-/// deviations, which may be of any size, their ratio. 0: kinds, with nothing between them.
-double width_between(Cause cause, double a, double b) {
-  switch (cause) {
-    case Cause::slow_node:
-    case Cause::half_rate_nic:
-    case Cause::slow_way:
-    case Cause::power_cap:
-    case Cause::slow_storage:
-      return std::abs(a - b);
-    case Cause::data_starvation:
-    case Cause::jitter:
-      return std::abs(std::log(a / b));
-    default:
-      return 0;
-  }
-}
-
 /// Steps from one simulated severity to the next. Source: of the widest, a factor of two, each is
 /// 2 to 3 %, near the noise of the surest figure of a log.
 constexpr int kStepsBetween = 32;
-
-/// Of two severities the one that is so far between them in the measure of `width_between`, as the
-/// share of their difference.
-double share_between(Cause cause, double a, double b, double part) {
-  const bool by_ratio = cause == Cause::data_starvation || cause == Cause::jitter;
-  return by_ratio ? (a * std::pow(b / a, part) - a) / (b - a) : part;
-}
 
 /// A step, or why there is none.
 struct SimulatedStep {
@@ -98,12 +69,8 @@ class Diagnosis {
       : evidence_(std::move(evidence)),
         laboratory_(
             checked, shows_passes(evidence_), count_of(options, "simulating the sound job")),
-        kernel_error_(kernel_error),
-        options_(options) {
-    for (const Observation& observation : evidence_.observations) {
-      healthy_.push_back(predicted(laboratory_, laboratory_.healthy(), {}, observation));
-    }
-  }
+        weighing_(laboratory_, evidence_, kernel_error),
+        options_(options) {}
 
   void run() {
     for (auto& hypothesis : hypotheses(laboratory_, evidence_)) {
@@ -120,21 +87,19 @@ class Diagnosis {
     });
   }
 
-  /// Measured beside the healthy prediction.
-  [[nodiscard]] std::vector<Compared> compared() const {
+  /// Measured beside the healthy prediction, and beside that of the likeliest suspect.
+  [[nodiscard]] std::vector<Compared> compared(const Suspect& first) const {
     std::vector<Compared> out;
     for (std::size_t i = 0; i < evidence_.observations.size(); ++i) {
-      const Observation& observation = evidence_.observations[i];
-      const Residual r = residual(observation, healthy_[i], Cause::none);
-      const double both = std::hypot(r.deviation, std::hypot(r.shared[0], r.shared[1])) *
-                          training::kOneSidedFivePercent;
-      const double scale = scale_of(observation.feature);
-      Compared row{observation.feature, observation.source, observation.measured, healthy_[i], {}};
-      row.interval =
-          is_ratio(observation.feature)
-              ? std::array{healthy_[i] * std::exp(-both), healthy_[i] * std::exp(both)}
-              : std::array{std::max(0.0, healthy_[i] - both * scale), healthy_[i] + both * scale};
-      row.interval[0] = observation.feature == Feature::spread ? 0 : row.interval[0];
+      const Observation& seen = evidence_.observations[i];
+      const double healthy = weighing_.healthy()[i];
+      Compared row{seen.feature, seen.source, seen.measured, healthy,
+                   weighing_.interval_of(i, healthy, {})};
+      if (!first.figures.empty()) {
+        const auto interval = weighing_.interval_of(i, first.figures[i], first.best);
+        row.if_so = first.figures[i];
+        row.explained = seen.measured >= interval[0] && seen.measured <= interval[1];
+      }
       out.push_back(std::move(row));
     }
     return out;
@@ -152,22 +117,16 @@ class Diagnosis {
       out.push_back(suspect_of(trials));
     }
     out.push_back(unlisted());
-    std::vector<double> logs;
-    for (const Suspect& suspect : out) {
-      logs.push_back(suspect.log_likelihood);
+    rank(out);
+    // One cause is the simpler answer: two are tried where none explains what is outside.
+    const auto rows = compared(out.front());
+    if (out.front().figures.empty() || std::any_of(rows.begin(), rows.end(), is_unexplained)) {
+      for (Suspect& pair :
+           suspect_pairs(weighing_, trials_, count_of(options_, "simulating pairs of causes"))) {
+        out.push_back(std::move(pair));
+      }
+      rank(out);
     }
-    const double all = log_mean(logs) + std::log(static_cast<double>(logs.size()));
-    for (Suspect& suspect : out) {
-      suspect.probability = std::min(1.0, std::exp(suspect.log_likelihood - all));
-    }
-    // A fault is not named before none at all unless it is likelier by more than rounded figures
-    // and drawn collisions decide.
-    constexpr double kIndistinct = 0.1;
-    const auto rank = [](const Suspect& suspect) {
-      return suspect.log_likelihood + (suspect.best.cause == Cause::none ? kIndistinct : 0);
-    };
-    std::stable_sort(out.begin(), out.end(),
-                     [&](const Suspect& a, const Suspect& b) { return rank(a) > rank(b); });
     return out;
   }
 
@@ -187,6 +146,29 @@ class Diagnosis {
   [[nodiscard]] const Evidence& evidence() const { return evidence_; }
 
  private:
+  /// The likeliest first, with its probability.
+  static void rank(std::vector<Suspect>& out) {
+    const auto weight = [](const Suspect& suspect) {
+      return suspect.log_likelihood + (suspect.parts.empty() ? 0 : std::log(kPairOfCauses));
+    };
+    std::vector<double> logs;
+    for (const Suspect& suspect : out) {
+      logs.push_back(weight(suspect));
+    }
+    const double all = log_mean(logs) + std::log(static_cast<double>(logs.size()));
+    for (Suspect& suspect : out) {
+      suspect.probability = std::min(1.0, std::exp(weight(suspect) - all));
+    }
+    // A fault is not named before none at all unless it is likelier by more than rounded figures
+    // and drawn collisions decide.
+    constexpr double kIndistinct = 0.1;
+    const auto place = [&](const Suspect& suspect) {
+      return weight(suspect) + (suspect.best.cause == Cause::none ? kIndistinct : 0);
+    };
+    std::stable_sort(out.begin(), out.end(),
+                     [&](const Suspect& a, const Suspect& b) { return place(a) > place(b); });
+  }
+
   void simulate_steps(std::map<std::string, SimulatedStep>& steps) const {
     std::vector<const Hypothesis*> first;
     std::vector<SimulatedStep*> places;
@@ -218,141 +200,49 @@ class Diagnosis {
       return;
     }
     trial.imagined = laboratory_.imagine(trial.hypothesis, *simulated.step);
-    const Cause cause = trial.hypothesis.cause;
-    const bool network = cause == Cause::half_rate_nic || cause == Cause::slow_way ||
-                         cause == Cause::hashed_collisions;
-    for (std::size_t i = 0; i < evidence_.observations.size(); ++i) {
-      const Observation& observation = evidence_.observations[i];
-      const bool same = observation.feature == Feature::bus_bandwidth && !network;
-      trial.figures.push_back(
-          same ? healthy_[i]
-               : predicted(laboratory_, *trial.imagined, trial.hypothesis, observation));
-      if (count) {
-        count(i + 1, evidence_.observations.size());
-      }
-    }
-    trial.log_likelihood = likelihood_of(trial.figures, cause);
+    trial.figures = weighing_.figures_of(*trial.imagined, trial.hypothesis, count);
+    trial.log_likelihood = weighing_.log_likelihood_of(trial.figures, trial.hypothesis);
   }
 
-  /// @param figures  predicted, one an observation
-  [[nodiscard]] double likelihood_of(const std::vector<double>& figures, Cause cause) const {
-    std::vector<Residual> residuals;
-    for (std::size_t i = 0; i < figures.size(); ++i) {
-      residuals.push_back(residual(evidence_.observations[i], figures[i], cause));
-    }
-    return log_likelihood(residuals);
-  }
-
-  /// log of the mean of L over the severities and places of a cause. Between two severities that
-  /// are simulated all are possible, and their figures are taken to lie evenly between: of a grid
-  /// alone a cause that falls between its points would be as good as not listed.
-  [[nodiscard]] double log_mean_of(const std::vector<const Trial*>& trials) const {
-    std::map<std::string, std::vector<const Trial*>> places;
-    for (const Trial* trial : trials) {
-      places[trial->hypothesis.node].push_back(trial);
-    }
-    std::vector<double> logs, widths;
-    for (const auto& [node, severities] : places) {
-      for (std::size_t i = 0; i + 1 < severities.size(); ++i) {
-        add_between(*severities[i], *severities[i + 1], logs, widths);
-      }
-    }
-    if (logs.empty()) {
-      for (const Trial* trial : trials) {
-        logs.push_back(trial->log_likelihood);
-      }
-      widths.assign(logs.size(), 1);
-    }
-    return log_mean(logs, widths);
-  }
-
-  void add_between(const Trial& a,
-                   const Trial& b,
-                   std::vector<double>& logs,
-                   std::vector<double>& widths) const {
-    const Cause cause = a.hypothesis.cause;
-    const double width = width_between(cause, a.hypothesis.severity, b.hypothesis.severity);
-    if (width == 0) {
-      return;
-    }
-    std::vector<double> figures(a.figures.size());
-    for (int step = 0; step < kStepsBetween; ++step) {
-      const double share = share_between(cause, a.hypothesis.severity, b.hypothesis.severity,
-                                         (step + 0.5) / kStepsBetween);
-      for (std::size_t i = 0; i < figures.size(); ++i) {
-        figures[i] = std::lerp(a.figures[i], b.figures[i], share);
-      }
-      logs.push_back(likelihood_of(figures, cause));
-      widths.push_back(width);
-    }
-  }
-
-  [[nodiscard]] double scale_of(Feature feature) const {
-    const bool share = feature == Feature::pauses || feature == Feature::regularity;
-    return share || is_ratio(feature) ? 1 : laboratory_.healthy().step.time.si();
-  }
-
-  [[nodiscard]] Residual residual(const Observation& observation,
-                                  double figure,
-                                  Cause cause) const {
-    const double scale = scale_of(observation.feature);
-    Residual r;
-    r.difference = is_ratio(observation.feature) ? std::log(observation.measured / figure)
-                                                 : (observation.measured - figure) / scale;
-    // Steps that scatter less than usual are no fault: only jitter, which is scatter, is spoken
-    // against by it.
-    if (observation.feature == Feature::spread && cause != Cause::jitter) {
-      r.difference = std::max(0.0, r.difference);
-    }
-    r.deviation =
-        std::hypot(observation.noise, own_error(observation.feature, figure / scale, cause));
-    if (cause == Cause::unlisted) {
-      return r;
-    }
-    r.shared[0] = shares_kernel_error(observation.feature) ? kernel_error_ : 0;
-    if (observation.call) {
-      r.shared[1] = bus_bandwidth_error(laboratory_.checked().scenario().cluster.node,
-                                        observation.call->gpus, observation.call->per_node);
-    }
-    return r;
-  }
-
+  /// A cause has the mean of L over its severities and places. Between two severities that are
+  /// simulated all are possible: of a grid alone a cause that falls between its points would be as
+  /// good as not listed.
   [[nodiscard]] Suspect suspect_of(const std::vector<const Trial*>& trials) const {
     const Trial& best = **std::max_element(
         trials.begin(), trials.end(),
         [](const Trial* a, const Trial* b) { return a->log_likelihood < b->log_likelihood; });
     Suspect suspect;
     suspect.best = best.hypothesis;
-    suspect.log_likelihood = log_mean_of(trials);
     suspect.step_s = best.imagined->mean_step.si();
     suspect.mending.step_share =
         std::max(0.0, 1 - laboratory_.healthy().mean_step / best.imagined->mean_step);
+    suspect.figures = best.figures;
+    double most = best.log_likelihood;
+    std::vector<double> logs, widths;
+    for (const Severity& severity : weighing_.severities_of(trials, kStepsBetween)) {
+      logs.push_back(weighing_.log_likelihood_of(severity.figures, severity.hypothesis));
+      widths.push_back(severity.weight);
+      if (logs.back() > most) {
+        most = logs.back();
+        suspect.figures = severity.figures;
+      }
+    }
+    suspect.log_likelihood = log_mean(logs, widths);
     return suspect;
   }
 
   /// Something that is not listed may show anything: its severities are how far it moves figures.
   [[nodiscard]] Suspect unlisted() const {
-    std::vector<double> logs;
-    for (const double reach : kReachOfUnlisted) {
-      std::vector<Residual> residuals;
-      for (std::size_t i = 0; i < evidence_.observations.size(); ++i) {
-        const Observation& seen = evidence_.observations[i];
-        Residual& r = residuals.emplace_back(residual(seen, healthy_[i], Cause::unlisted));
-        r.deviation = std::hypot(seen.noise, reach * own_error(seen.feature, 0, Cause::unlisted));
-      }
-      logs.push_back(log_likelihood(residuals));
-    }
     Suspect suspect;
     suspect.best = {Cause::unlisted, "something that is not listed here"};
-    suspect.log_likelihood = log_mean(logs);
+    suspect.log_likelihood = weighing_.log_likelihood_of_unlisted();
     return suspect;
   }
 
   Evidence evidence_;
   Laboratory laboratory_;
-  double kernel_error_;
+  Weighing weighing_;
   const DiagnoseOptions& options_;
-  std::vector<double> healthy_;  ///< one an observation
   std::vector<Trial> trials_;
 };
 
@@ -373,6 +263,13 @@ void price_mending(const training::CheckedScenario& checked,
     suspect.mending.days = more * outcome->result.wall_days.mean;
     if (cost) {
       suspect.mending.usd = more * cost->total_usd.mean;
+    }
+    for (SuspectPart& part : suspect.parts) {
+      const double saved = part.mending.step_share / (1 - suspect.mending.step_share);
+      part.mending.days = saved * outcome->result.wall_days.mean;
+      if (cost) {
+        part.mending.usd = saved * cost->total_usd.mean;
+      }
     }
   }
 }
@@ -409,8 +306,8 @@ DiagnoseReport diagnose(const config::LoadedScenario& loaded,
   for (const LogFile& file : files) {
     report.files.push_back(file.name);
   }
-  report.compared = diagnosis.compared();
   report.suspects = diagnosis.suspects();
+  report.compared = diagnosis.compared(report.suspects.front());
   price_mending(checked, driver, report.suspects);
   report.next = next_step(diagnosis.laboratory(), diagnosis.evidence(), report.suspects,
                           count_of(options, "simulating the likeliest causes"));
@@ -429,6 +326,41 @@ DiagnoseReport diagnose(const config::LoadedScenario& loaded,
   return report;
 }
 
+namespace {
+
+/// " Mended, it saves 15.3 % of the time, 3.55 days of the run, 15,000 USD."
+std::string mending_words(const Suspect& suspect) {
+  const Mending& mending = suspect.mending;
+  if (!(mending.step_share > 0.001)) {
+    return "";
+  }
+  std::string out = fmt::format(
+      " Mended, {} save{} {} % of the time{}{}", suspect.parts.empty() ? "it" : "both",
+      suspect.parts.empty() ? "s" : "", core::percent(mending.step_share),
+      mending.days ? fmt::format(", {} days of the run", core::number(*mending.days)) : "",
+      mending.usd ? fmt::format(", {} USD", core::number(*mending.usd)) : "");
+  if (suspect.parts.size() == 2) {
+    out += fmt::format("; the first alone {} %, the second alone {} %",
+                       core::percent(suspect.parts[0].mending.step_share),
+                       core::percent(suspect.parts[1].mending.step_share));
+  }
+  return out + ".";
+}
+
+/// " Left unexplained: median step, 3.98 s beside 3.33 s."
+std::string unexplained_words(const DiagnoseReport& report) {
+  std::vector<std::string> left;
+  for (const Compared& row : report.compared) {
+    if (is_unexplained(row)) {
+      left.push_back(fmt::format("{}, {} beside {}", in_words(row.feature),
+                                 shown(row.feature, row.measured), shown(row.feature, *row.if_so)));
+    }
+  }
+  return left.empty() ? "" : fmt::format(" Left unexplained: {}.", fmt::join(left, "; "));
+}
+
+}  // namespace
+
 std::string diagnose_sentence(const DiagnoseReport& report) {
   if (report.suspects.empty()) {
     return "Nothing was compared.";
@@ -446,19 +378,20 @@ std::string diagnose_sentence(const DiagnoseReport& report) {
     const double next = report.suspects.size() > 1 ? report.suspects[1].probability : 0;
     return fmt::format(
         "{}; that nothing is wrong is the likeliest ({} %), no cause is likelier than {} %: of "
-        "those that slow a job by less than its interval none can be left out.",
-        figures, core::percent(first.probability), core::percent(next));
+        "those that slow a job by less than its interval none can be left out.{}",
+        figures, core::percent(first.probability), core::percent(next), unexplained_words(report));
   }
-  std::string mended;
-  if (first.mending.step_share > 0.001) {
-    mended = fmt::format(
-        " Mended, it saves {} % of the time{}{}.", core::percent(first.mending.step_share),
-        first.mending.days ? fmt::format(", {} days of the run", core::number(*first.mending.days))
-                           : "",
-        first.mending.usd ? fmt::format(", {} USD", core::number(*first.mending.usd)) : "");
+  return fmt::format("{}; the likeliest cause ({} %): {}.{}{}", figures,
+                     core::percent(first.probability), first.best.words, mending_words(first),
+                     unexplained_words(report));
+}
+
+std::string cause_words(const Hypothesis& hypothesis) {
+  std::string out(core::to_word(hypothesis.cause));
+  for (const Hypothesis& other : hypothesis.also) {
+    out += fmt::format("+{}", core::to_word(other.cause));
   }
-  return fmt::format("{}; the likeliest cause ({} %): {}.{}", figures,
-                     core::percent(first.probability), first.best.words, mended);
+  return out;
 }
 
 }  // namespace headway::study

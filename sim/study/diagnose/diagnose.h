@@ -24,6 +24,8 @@ struct Compared {
   std::string source;
   double measured = 0, expected = 0;
   std::array<double, 2> interval{};  ///< 90 %, of the healthy job
+  std::optional<double> if_so = {};  ///< predicted if the first suspect is at work; none: unlisted
+  std::optional<bool> explained = {};  ///< measured is in the 90 % interval of that
 
   [[nodiscard]] bool within() const { return measured >= interval[0] && measured <= interval[1]; }
 
@@ -37,6 +39,10 @@ struct Compared {
     v.figure("expected", expected, "", "predicted of the job as its scenario has it");
     v.figure("interval", interval, "", "90 % interval of that, noise of the log included");
     v.part("within", within(), "the measured figure is in it");
+    v.figure("if_so", if_so, "",
+             "predicted if the first of the suspects is at work, at its likeliest severity; null: "
+             "it is what is not listed, which foretells nothing");
+    v.part("explained", explained, "the measured figure is in the 90 % interval of that");
   }
 };
 
@@ -55,26 +61,44 @@ struct Mending {
   }
 };
 
-/// One cause and how much speaks for it.
+/// One of the two causes of a pair.
+struct SuspectPart {
+  Cause cause = Cause::none;
+  std::string words;
+  Mending mending;  ///< of it alone
+
+  template <class V>
+  void fields(V& v) const {
+    v.part("cause", cause, "which");
+    v.part("words", words, "its likeliest severity and place");
+    v.part("mending", mending, "what it brings to mend it alone");
+  }
+};
+
+/// One cause, or two at once, and how much speaks for it.
 struct Suspect {
   Hypothesis best;  ///< of the cause's hypotheses the likeliest
   double probability = 0;
   double log_likelihood = 0;  ///< of the cause: mean over its hypotheses
   double step_s = 0;          ///< mean step if it is so; 0: nothing is predicted
   Mending mending;
+  std::vector<SuspectPart> parts = {};  ///< both causes of a pair; empty: it is one
+  std::vector<double> figures = {};     ///< predicted at the likeliest severity, one an observation
 
   template <class V>
   void fields(V& v) const {
-    v.part("cause", best.cause, "which");
+    v.part("cause", best.cause, "which; of a pair the first");
     v.part("words", best.words, "its likeliest severity and place");
     v.figure("probability", probability, "1",
-             "posterior: every cause, `none` and `unlisted` are as likely before",
+             "posterior: every cause, `none` and `unlisted` are as likely before, a pair of "
+             "causes a fiftieth of that",
              core::probability);
     v.figure("log_likelihood", log_likelihood, "",
              "of the logs if it is so: mean over severities and places");
     v.figure("step_s", core::if_positive(step_s), "s", "mean step if it is so, pauses included",
              core::non_negative);
     v.part("mending", mending, "what it brings to mend it");
+    v.part("parts", parts, "the two causes of a pair; empty: it is a single one");
   }
 };
 
@@ -114,7 +138,10 @@ struct DiagnoseReport {
   void fields(V& v) const;
 };
 
-/// What it comes to, in a sentence.
+/// "slow_node", or "slow_node+data_starvation" of a pair.
+std::string cause_words(const Hypothesis& hypothesis);
+
+/// What it comes to, in a sentence or three.
 std::string diagnose_sentence(const DiagnoseReport& report);
 
 template <class V>
@@ -149,6 +176,8 @@ struct DiagnoseOptions {
 /// where jitter is the cause: too little of it is no fault), own the error of one figure's
 /// prediction, and u_k the errors that predictions share: of the speed of kernels, and of the
 /// network. A cause has the mean of L over its hypotheses, and over the severities between them.
+/// Where the likeliest leaves a figure outside, or is none that is listed, pairs of causes are
+/// tried too.
 /// @throws core::Error if the scenario breaks a rule or a file cannot be read
 DiagnoseReport diagnose(const config::LoadedScenario& loaded,
                         const std::vector<LogFile>& files,

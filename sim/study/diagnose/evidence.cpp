@@ -108,6 +108,10 @@ class EvidenceReader {
     } else if (import::is_gpu_monitor(file.text)) {
       const std::string node = std::filesystem::path(file.name).stem().string();
       const auto gpus = import::read_gpu_monitor(file.text, file.name, node, &evidence_.remarks);
+      for (const auto& gpu : gpus) {
+        refuse_other_gpu(checked_.scenario().cluster.node.gpu, gpu.model, file.name,
+                         gpu.model_line);
+      }
       gpus_.insert(gpus_.end(), gpus.begin(), gpus.end());
       monitors_ += (monitors_.empty() ? "" : ", ") + file.name;
     } else {
@@ -271,6 +275,7 @@ class EvidenceReader {
   }
 
   void add_collectives(const import::NcclTestsLog& log, const std::string& file) {
+    refuse_other_gpu(checked_.scenario().cluster.node.gpu, log.device, file, log.device_line);
     const auto samples = fit::from_nccl_tests(log, file, {.options = false}).set.samples;
     if (const std::string wrong = import::wrong_data_of(log); !wrong.empty()) {
       evidence_.wrong_data.push_back(
@@ -377,7 +382,8 @@ class EvidenceReader {
     }
     if (clocks.size() >= 2) {
       note(Feature::clock_ratio, monitors_, slowest->sm_clock_mhz / median_value(clocks), 0.005);
-      evidence_.slowest_gpu = fmt::format("{} GPU {}", slowest->node, slowest->gpu);
+      evidence_.slowest_gpu = fmt::format(
+          "{} {}{}", slowest->node, slowest->gpu.starts_with("GPU") ? "" : "GPU ", slowest->gpu);
     }
     if (!powers.empty()) {
       note(Feature::power, monitors_, median_value(powers), 0.02);

@@ -6,6 +6,7 @@
 
 #include "sim/core/error.h"
 #include "sim/core/text.h"
+#include "sim/study/diagnose/pairs.h"
 
 namespace headway::study {
 
@@ -107,7 +108,11 @@ std::vector<Observation> not_measured(const Laboratory& laboratory,
                                       const Evidence& evidence,
                                       const std::array<Hypothesis, 2>& likeliest) {
   const auto& cluster = laboratory.checked().scenario().cluster;
-  const std::string& suspect = likeliest[likeliest[0].node.empty() ? 1 : 0].node;
+  std::string suspect;
+  for (const Hypothesis& one : likeliest) {
+    const Hypothesis* card = part_of(one, Cause::half_rate_nic);
+    suspect = suspect.empty() && card != nullptr ? card->node : suspect;
+  }
   std::vector<Observation> out;
   for (const auto& [feature, word] : enum_words(Feature{})) {
     const bool known = std::any_of(evidence.observations.begin(), evidence.observations.end(),
@@ -227,7 +232,9 @@ class Rivals {
       std::array<double, 2> figures{}, errors{};
       for (std::size_t i = 0; i < 2; ++i) {
         figures[i] = predicted(laboratory_, imagined_[i], two_[i], further);
-        errors[i] = own_error(further.feature, figures[i] / scale, two_[i].cause);
+        const bool slow = part_of(two_[i], Cause::slow_node) != nullptr;
+        errors[i] =
+            own_error(further.feature, figures[i] / scale, slow ? Cause::slow_node : two_[i].cause);
       }
       const double distance = is_ratio(further.feature) ? std::log(figures[0] / figures[1])
                                                         : (figures[0] - figures[1]) / scale;
@@ -276,7 +283,9 @@ std::optional<NextStep> next_step(const Laboratory& laboratory,
                                   const core::Count& count) {
   std::vector<Hypothesis> listed;
   for (const Suspect& suspect : suspects) {
-    if (suspect.best.cause != Cause::unlisted) {
+    // A pair that does not lead is often the leading cause and one more.
+    const bool lesser_pair = !suspect.parts.empty() && &suspect != &suspects.front();
+    if (suspect.best.cause != Cause::unlisted && !lesser_pair) {
       listed.push_back(suspect.best);
     }
   }
@@ -299,6 +308,8 @@ std::vector<core::ModelConstant> diagnose_constants() {
           {name + "_share", e.share, "", 0, "judged; the part that grows with the figure"});
     }
   }
+  out.push_back({"study.pair_of_causes", kPairOfCauses, "", 0,
+                 "judged: how likely two causes at once are, any two, beside a single one"});
   out.push_back({"study.clock_of_a_slow_node", kClockOfSlowNode, "", 0,
                  "judged: a node may be slow for other reasons than its clock"});
   out.push_back(

@@ -8,6 +8,8 @@
 #include "sim/core/error.h"
 #include "sim/core/text.h"
 #include "sim/import/measured/training_lines.h"
+#include "sim/validation/run_parts.h"
+#include "sim/workload/closed_form.h"
 
 namespace headway::study {
 
@@ -225,6 +227,136 @@ class LoggedWork {
 
 }  // namespace
 
+namespace {
+
+/// Words of a framework's name, and the programs whose lines are those of its runs: NeMo trains
+/// with Megatron-Core and prints lines of its own. Of a name with none of the words nothing is
+/// known. The first that fits counts.
+struct ProgramWords {
+  std::string_view word;
+  std::vector<import::TrainingProgram> programs;
+};
+bool is_program_of(import::TrainingProgram program, const std::string& framework) {
+  using enum import::TrainingProgram;
+  static const std::vector<ProgramWords> known{{"megatron-deepspeed", {megatron, deepspeed}},
+                                               {"megatron", {megatron, nemo}},
+                                               {"nemo", {nemo, megatron}},
+                                               {"torchtitan", {torchtitan}},
+                                               {"deepspeed", {deepspeed, megatron}},
+                                               {"jax", {maxtext}},
+                                               {"paxml", {maxtext}}};
+  const std::string name = core::lower_case(framework);
+  const auto found = std::find_if(known.begin(), known.end(), [&](const ProgramWords& one) {
+    return name.find(one.word) != std::string::npos;
+  });
+  return found == known.end() || std::find(found->programs.begin(), found->programs.end(),
+                                           program) != found->programs.end();
+}
+
+/// What the program fuses and overlaps is the framework's, so another one's steps are another
+/// job's.
+void tell_program(const training::Scenario& scenario,
+                  const std::string& file,
+                  const import::TrainingLog& log,
+                  std::vector<std::string>& remarks) {
+  const std::string& framework = scenario.training.framework.name;
+  if (!log.steps.empty() && !is_program_of(log.program, framework)) {
+    remarks.push_back(
+        fmt::format("{}: its lines are those of {}, training.framework is {}: what software fuses "
+                    "and overlaps differs; give the framework of the program that ran",
+                    file, core::to_word(log.program), framework));
+  }
+}
+
+/// Of a token, from the least that programs count to the most.
+struct CountedWork {
+  double least = 0, most = 0;
+};
+
+/// Programs count 6 N with or without the embedding, attention in full, halved or not at all,
+/// predicted tokens or not; of recomputed layers the hardware's work too. None: parts of the model
+/// are not trained or are another's, which each counts in its way.
+std::optional<CountedWork> counted_work(const training::Scenario& s, bool recomputes) {
+  const auto forward = workload::forward_flops_per_token(s.model, s.training.sequence_length);
+  const double all = 3 * (forward.linear() + forward.core()).si();
+  const auto trained = workload::training_flops_per_token(
+      s.model, s.training.sequence_length,
+      recomputes ? workload::Recompute::full : workload::Recompute::none);
+  const auto really = workload::training_flops_per_token(s.model, s.training, s.parallelism);
+  if (std::abs(trained.mfu.si() / all - 1) > kSameWork ||
+      std::abs(really.mfu.si() / all - 1) > kSameWork || s.training.distillation) {
+    return std::nullopt;
+  }
+  const double embedding = 3 * forward.head.si();
+  return CountedWork{3 * (forward.projections + forward.mlp).si(),
+                     std::max(trained.hfu.si(), all) + embedding};
+}
+
+/// Beyond what conventions differ by, so much more or less is another job's. Judged.
+constexpr double kOtherCount = 1.25;
+
+/// The operations of a token that the log counts: its rate / its tokens a second. Median over the
+/// lines; 0: they do not say.
+double logged_work(const training::CheckedScenario& checked, const import::TrainingLog& log) {
+  std::vector<double> values;
+  for (const auto& step : log.steps) {
+    const double rate =
+        step.tokens_per_s_per_gpu > 0 ? step.tokens_per_s_per_gpu
+        : step.seconds > 0
+            ? checked.tokens_per_step() / (step.seconds * static_cast<double>(checked.gpus()))
+            : 0;
+    if (rate > 0 && step.tflops > 0) {
+      values.push_back(1e12 * step.tflops / rate);
+    }
+  }
+  if (values.empty()) {
+    return 0;
+  }
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+/// @param recomputes  the log, or the scenario
+void tell_work(const training::CheckedScenario& checked,
+               const std::string& file,
+               const import::TrainingLog& log,
+               std::vector<std::string>& remarks) {
+  const auto& s = checked.scenario();
+  const auto* logged = log.job.setting(kRecompute);
+  const bool recomputes = s.parallelism.recompute != workload::Recompute::none ||
+                          (logged != nullptr && logged->value != "None");
+  const double work = logged_work(checked, log);
+  const auto counted = counted_work(s, recomputes);
+  if (work == 0 || !counted ||
+      (work < kOtherCount * counted->most && kOtherCount * work > counted->least)) {
+    return;
+  }
+  const double full =
+      workload::training_flops_per_token(s.model, s.training, s.parallelism).mfu.si();
+  remarks.push_back(fmt::format(
+      "{}: its rates in TFLOP/s and its times are of {} GFLOP a token, {:.2f} times the "
+      "{} of the scenario's model, which no way of counting explains{}: is it this "
+      "job's (model, sequence length, batch)?",
+      file, core::number(work / 1e9), work / full, core::number(full / 1e9),
+      recomputes || work < full ? "" : " unless layers are recomputed"));
+}
+
+}  // namespace
+
+void refuse_other_gpu(const gpu::GpuSpec& gpu,
+                      const std::string& device,
+                      const std::string& file,
+                      int line) {
+  if (!device.empty() && validation::is_other_gpu(device, gpu)) {
+    throw core::Error(core::SourceMark{file, line, line > 0 ? 1 : 0, 1, ""},
+                      fmt::format("its GPUs are '{}', the scenario has {}: its figures are of "
+                                  "another machine; give the scenario of this machine, or a file "
+                                  "of the scenario's",
+                                  device, gpu.name));
+  }
+}
+
 void keep_steps_of_job(const training::CheckedScenario& checked,
                        const std::string& file,
                        import::TrainingLog& log,
@@ -235,8 +367,11 @@ void keep_steps_of_job(const training::CheckedScenario& checked,
   const auto all = std::count_if(log.steps.begin(), log.steps.end(), says);
   work.compare_settings(log.job, all > 0);
   work.tell_recompute(log.job, remarks);
+  tell_program(checked.scenario(), file, log, remarks);
+  refuse_other_gpu(checked.scenario().cluster.node.gpu, log.job.device, file, log.job.device_line);
   const auto others = std::count_if(log.steps.begin(), log.steps.end(), other);
   if (others == 0) {
+    tell_work(checked, file, log, remarks);
     return;
   }
   if (others == all) {
@@ -254,6 +389,7 @@ void keep_steps_of_job(const training::CheckedScenario& checked,
       "left out{}",
       file, others, lines, checked.scenario().training.global_batch,
       timers ? ", with the timers, which are most of those steps" : ""));
+  tell_work(checked, file, log, remarks);
 }
 
 }  // namespace headway::study

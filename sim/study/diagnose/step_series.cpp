@@ -40,6 +40,25 @@ void find_period(const std::vector<std::int64_t>& pauses, SeriesSummary& summary
   }
 }
 
+/// Share of the time that the long lines add. Of regular ones over whole periods, from the first
+/// long line on to the last: what is left of a log without its first lines has one too many or too
+/// few else.
+double share_of_pauses(const std::vector<SeriesStep>& lines,
+                       const std::vector<std::int64_t>& pauses,
+                       double limit,
+                       const SeriesSummary& summary) {
+  double lost = 0, all = 0;
+  for (const SeriesStep& line : lines) {
+    if (summary.period && (line.step <= pauses.front() || line.step > pauses.back())) {
+      continue;
+    }
+    const double seconds = line.seconds * static_cast<double>(line.steps);
+    all += seconds;
+    lost += line.seconds > limit ? seconds - summary.median * static_cast<double>(line.steps) : 0;
+  }
+  return all > 0 ? lost / all : 0;
+}
+
 }  // namespace
 
 SeriesSummary summarize_series(const std::vector<SeriesStep>& series) {
@@ -60,22 +79,18 @@ SeriesSummary summarize_series(const std::vector<SeriesStep>& series) {
   const double limit = summary.median + std::max(0.25 * summary.median, 6 * scatter);
   std::vector<std::int64_t> pauses;
   std::vector<double> usual;
-  double lost = 0;
-  double all = 0;
   for (const SeriesStep& step : kept) {
-    all += step.seconds * static_cast<double>(step.steps);
     if (step.seconds > limit) {
       pauses.push_back(step.step);
-      lost += (step.seconds - summary.median) * static_cast<double>(step.steps);
     } else {
       usual.push_back(step.seconds);
     }
   }
-  summary.pauses = all > 0 ? lost / all : 0;
   summary.together = together.empty() ? 1 : middle(std::move(together));
   summary.spread =
       robust_deviation(usual, middle(usual)) / summary.median * std::sqrt(summary.together);
   find_period(pauses, summary);
+  summary.pauses = share_of_pauses(kept, pauses, limit, summary);
   return summary;
 }
 

@@ -17,7 +17,7 @@ struct SeriesStep {
 struct SeriesSummary {
   double median = 0;      ///< of a step [s]
   double spread = 0;      ///< robust standard deviation of one step / median, pauses left out
-  double pauses = 0;      ///< share of the time that pauses add
+  double pauses = 0;      ///< share of the time that pauses add, of regular ones over whole periods
   double regularity = 0;  ///< of the gaps between pauses, how many are the commonest one
   std::optional<std::int64_t> period;  ///< that gap in steps, where most are
   std::size_t lines = 0;               ///< that count: the first ones are left out

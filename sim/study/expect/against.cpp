@@ -16,6 +16,7 @@
 #include "sim/import/measured/training_log.h"
 #include "sim/network/collective/closed_form.h"
 #include "sim/study/diagnose/evidence.h"
+#include "sim/study/diagnose/same_job.h"
 #include "sim/study/nccl_tests_names.h"
 
 #include "calibrate/fit/import_samples.h"
@@ -74,6 +75,7 @@ class Against {
   }
 
   void add_log(const import::NcclTestsLog& log, const std::string& file) {
+    refuse_other_gpu(machine_.cluster.node.gpu, log.device, file, log.device_line);
     const auto samples = fit::from_nccl_tests(log, file, {.options = false}).set.samples;
     const std::string wrong = import::wrong_data_of(log);
     std::map<double, std::vector<double>> seconds;  // by size

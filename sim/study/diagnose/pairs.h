@@ -1,0 +1,25 @@
+// Two causes at once, where no single one explains what the logs say.
+#pragma once
+
+#include <vector>
+
+#include "sim/core/progress/joint_progress.h"
+#include "sim/study/diagnose/diagnose.h"
+#include "sim/study/diagnose/weighing.h"
+
+namespace headway::study {
+
+/// How likely two causes at once are, any two, beside a single one. Judged: with the eleven causes
+/// of a job on one site all pairs together are about as likely as one of these.
+inline constexpr double kPairOfCauses = 0.02;
+
+/// All pairs are weighed with figures put together from those of their causes: times of steps and
+/// shares add up, rates and the like multiply. The best few are then simulated at their likeliest
+/// severities, and the figures of all others moved by what that changes.
+/// @param trials  of single causes; those of a cause in the order of severities
+/// @param count   told how many are simulated; may be empty
+std::vector<Suspect> suspect_pairs(const Weighing& weighing,
+                                   const std::vector<Trial>& trials,
+                                   const core::Count& count = {});
+
+}  // namespace headway::study
