@@ -47,6 +47,11 @@ def _result(kind: type[Kind], words: Sequence[object], told: Listener | None = N
     return kind(*_with_tables(*words, told=told))
 
 
+def _rows(*words: object) -> TableResult:
+    """Rows of a verb that answers at once, in both forms."""
+    return TableResult(_call(*words, "--format", "json"), _call(*words, "--format", "table"))
+
+
 def compare(
     a: Source,
     b: Source,
@@ -529,8 +534,8 @@ def catalog(kind: str | None = None) -> TableResult:
         If there is no such kind, with the text that the program prints.
     """
     if kind == "constants":
-        return _result(TableResult, ["catalog", "constants"])
-    return _result(TableResult, ["catalog", "list", *([kind] if kind else [])])
+        return _rows("catalog", "constants")
+    return _rows("catalog", "list", *([kind] if kind else []))
 
 
 def entry(kind: str, name: str) -> str:

@@ -11,7 +11,7 @@ from typing import IO, Literal
 from headway import _core
 from headway._program import program
 from headway._sweep import Sweep
-from headway._verbs import _result
+from headway._verbs import _rows
 from headway._words import Axes, Changes, PathLike, Source, _call, _file_of, _grid, _options
 from headway.results import TableResult
 
@@ -119,7 +119,7 @@ def doctor() -> TableResult:
     TableResult
         The object of ``headway doctor --format json``.
     """
-    return _result(TableResult, ["doctor"])
+    return _rows("doctor")
 
 
 def completion(shell: Literal["bash", "zsh", "fish", "man"]) -> str:

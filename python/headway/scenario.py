@@ -800,8 +800,11 @@ class PowerSpec:
         What feeds a rack of `run.recovery.rack_nodes` nodes of the job and its `rack_spares`;
         absent: enough. (optional)
     facility
-        What the utility feeds the building: IT equipment times the PUE of `run.prices`; absent:
-        enough. (optional)
+        What the utility feeds the building: IT equipment times its PUE; absent: enough.
+        (optional)
+    pue
+        Power usage effectiveness of the building; absent: that of `run.prices`, or 1 without
+        prices. (optional)
     excess
         Where boards at their limit draw more: cap lowers the limit of all boards until rack and
         building feed them; refuse says so. (default cap)
@@ -814,6 +817,7 @@ class PowerSpec:
 
     rack: str | None = None
     facility: str | None = None
+    pue: float | None = None
     excess: Literal["cap", "refuse"] = NOT_GIVEN
     least_board: str | None = None
     use: str | None = None
@@ -3340,8 +3344,8 @@ class SearchSpec:
         As described at the top of this module.
     """
 
-    vary: Sequence[Literal["tensor", "sequence", "pipeline", "virtual", "schedule", "stage_layers", "context", "context_kind", "expert", "expert_tensor", "micro_batch", "sharding", "shard_group_size", "reshard", "recompute", "offload", "rank_order"]] = NOT_GIVEN
-    hold: Sequence[Literal["tensor", "sequence", "pipeline", "virtual", "schedule", "stage_layers", "context", "context_kind", "expert", "expert_tensor", "micro_batch", "sharding", "shard_group_size", "reshard", "recompute", "offload", "rank_order"]] = NOT_GIVEN
+    vary: Sequence[Literal["tensor", "sequence", "pipeline", "virtual", "schedule", "stage_layers", "first_stage_layers", "last_stage_layers", "context", "context_kind", "expert", "expert_tensor", "micro_batch", "sharding", "shard_group_size", "reshard", "recompute", "offload", "rank_order"]] = NOT_GIVEN
+    hold: Sequence[Literal["tensor", "sequence", "pipeline", "virtual", "schedule", "stage_layers", "first_stage_layers", "last_stage_layers", "context", "context_kind", "expert", "expert_tensor", "micro_batch", "sharding", "shard_group_size", "reshard", "recompute", "offload", "rank_order"]] = NOT_GIVEN
     tensor: Sequence[int] = NOT_GIVEN
     pipeline: Sequence[int] = NOT_GIVEN
     virtual: Sequence[int] = NOT_GIVEN

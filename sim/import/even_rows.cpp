@@ -12,6 +12,7 @@ struct CountedRecord {
   std::string_view text;
   std::size_t cells = 1;
   std::size_t end = 0;  ///< of the table's text, behind the line end
+  bool open = false;    ///< a quotation mark of it never ends
 };
 
 CountedRecord record_at(std::string_view text, std::size_t begin) {
@@ -27,6 +28,7 @@ CountedRecord record_at(std::string_view text, std::size_t begin) {
     record.text.remove_suffix(1);
   }
   record.end = std::min(at + 1, text.size());
+  record.open = quoted;
   return record;
 }
 
@@ -39,6 +41,9 @@ std::string with_even_rows(std::string_view text, std::string_view column) {
   for (std::size_t at = header.end; at < text.size();) {
     const CountedRecord record = record_at(text, at);
     at = record.end;
+    if (record.open) {
+      return std::string(text);  // whoever reads it says where
+    }
     if (record.text.empty()) {
       out += '\n';
     } else if (record.cells == header.cells) {

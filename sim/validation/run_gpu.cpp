@@ -238,6 +238,18 @@ bool plain_word(const std::string& word) {
          std::find(kWords.begin(), kWords.end(), word) != kWords.end();
 }
 
+bool superchip(const std::string& word) { return word.starts_with("g") && word.ends_with("00"); }
+
+/// Whether two models of a cell are one: "RTX PRO 6000", of which each half is one of the
+/// catalogue's, and a superchip beside the GPU on it, "GH200 (H100 96GB)".
+bool one_name(const std::string& a, const std::string& b) {
+  const auto is = [&](std::string_view one, std::string_view other) {
+    return (a == one && b == other) || (a == other && b == one);
+  };
+  return is("pro", "6000") || is("gh200", "h100") || is("gh200", "h200") || is("gb200", "b200") ||
+         is("gb300", "b300");
+}
+
 /// Takes the model among the words of a name: the first that the catalogue has, else GH200 where
 /// its two halves are named, else the first word that is nothing else.
 void take_model(const std::vector<std::string>& words, const GpuModels& models, GpuName& name) {
@@ -252,8 +264,9 @@ void take_model(const std::vector<std::string>& words, const GpuModels& models, 
     if (model && name.model.empty()) {
       name.model = word;
     } else if (model && word != name.model) {
-      // "RTX PRO 6000" is one name, of which each half is one of the catalogue's.
-      name.second = name.model == "pro" ? name.second : word;
+      const bool one = one_name(name.model, word);
+      name.model = one && superchip(word) ? word : name.model;
+      name.second = one ? name.second : word;
     } else if (!model && other_chip(word) && !(first + name.model).empty()) {
       (name.model.empty() ? first : name.model) += word;
     } else if (!model && !maker_word(word)) {
@@ -305,6 +318,18 @@ GpuModels models_of(const Catalogue& catalogue) {
   return models;
 }
 
+/// Models that are known by their names: those of the catalogue, and others that are sold.
+const GpuModels& sold_models() {
+  static const GpuModels models = {
+      "p100",   "p40",    "v100",   "t4",     "a2",     "a10",    "a16",    "a30",   "a40",
+      "a100",   "a800",   "a4000",  "a5000",  "a6000",  "l4",     "l20",    "l40",   "l40s",
+      "h20",    "h100",   "h200",   "h800",   "gh200",  "b100",   "b200",   "b300",  "gb10",
+      "gb200",  "gb300",  "2080ti", "3060",   "3070",   "3080",   "3080ti", "3090",  "3090ti",
+      "4070",   "4080",   "4090",   "5070",   "5080",   "5090",   "mi50",   "mi100", "mi210",
+      "mi250x", "mi300a", "mi300x", "mi308x", "mi325x", "mi350x", "mi355x", "mi455x"};
+  return models;
+}
+
 /// "3g.40gb": slices of a GPU and their memory.
 bool slices(const std::string& cell) {
   const std::string text = core::lower_case(cell);
@@ -331,9 +356,15 @@ void check_chips(const std::string& cell) {
       "mi300c",    "titan", "cambricon", "kunlun",   "kunlunxin", "groq",      "lpu",
       "sambanova", "p100",  "k80",       "m60",      "p40",       "gtx",       "metax",
       "hygon",     "dcu",   "jetson",    "orin",     "gb10",      "v100s"};
+  const bool named = !read_name(cell, sold_models()).model.empty() &&
+                     sold_models().contains(read_name(cell, sold_models()).model);
+  const auto site_word = [](const std::string& word) {
+    return word == "ascend" || word == "titan";
+  };
   for (const std::string& word : words_of(undenied_cell(cell))) {
     const bool chip = std::find(kChips.begin(), kChips.end(), without_count(word)) != kChips.end();
-    if (chip || word.starts_with("tpuv") || word.starts_with("mlu")) {
+    if ((chip && !(named && site_word(word))) || word.starts_with("tpuv") ||
+        word.starts_with("mlu")) {
       throw core::Error("unknown GPU " + cell);
     }
     if (word == "mig" || word == "vgpu" || slices(cell)) {
@@ -460,27 +491,12 @@ bool same_board(const std::string& entry, const std::string& other) {
   return a.model == b.model && a.board == b.board;
 }
 
-namespace {
-
-/// Models that are known by their names: those of the catalogue, and others that are sold.
-bool known_model(const std::string& model) {
-  static constexpr std::array<std::string_view, 53> kModels = {
-      "p100",   "p40",    "v100",   "t4",     "a2",     "a10",    "a16",    "a30",   "a40",
-      "a100",   "a800",   "a4000",  "a5000",  "a6000",  "l4",     "l20",    "l40",   "l40s",
-      "h20",    "h100",   "h200",   "h800",   "gh200",  "b100",   "b200",   "b300",  "gb10",
-      "gb200",  "gb300",  "2080ti", "3060",   "3070",   "3080",   "3080ti", "3090",  "3090ti",
-      "4070",   "4080",   "4090",   "5070",   "5080",   "5090",   "mi50",   "mi100", "mi210",
-      "mi250x", "mi300a", "mi300x", "mi308x", "mi325x", "mi350x", "mi355x", "mi455x"};
-  return std::find(kModels.begin(), kModels.end(), model) != kModels.end();
-}
-
-}  // namespace
-
 bool is_other_gpu(const std::string& text, const gpu::GpuSpec& gpu) {
-  const GpuName there = read_name(text);
-  const GpuName here = read_name(gpu.name);
+  const GpuModels& sold = sold_models();
+  const GpuName there = read_name(text, sold);
+  const GpuName here = read_name(gpu.name, sold);
   const std::string model = stand_in(there.model);
-  if (!known_model(model) || !known_model(stand_in(here.model))) {
+  if (!sold.contains(model) || !sold.contains(stand_in(here.model))) {
     return false;
   }
   const double memory = gpu.memory / 1_GiB;

@@ -180,12 +180,12 @@ std::string nearest(const RunRow& row, bool rack, Assumed& assumed) {
   // Megatron-Core's runs have sequence parallelism wherever they have tensor parallelism.
   const bool without_sequence = row.tp.value_or(1) > 1 && row.sequence_parallel.has_value() &&
                                 !row.sequence_parallel.value_or(false);
-  if (!sharded && (year_of(row) <= 2022 || (megatron && without_sequence))) {
-    return unfused_megatron(row);
-  }
   const std::string era = core::lower_case(row.era);
   const bool on_pytorch = std::ranges::any_of(
       kOnPyTorch, [&era](std::string_view trainer) { return has_word(era, trainer); });
+  if (!sharded && !on_pytorch && (year_of(row) <= 2022 || (megatron && without_sequence))) {
+    return unfused_megatron(row);
+  }
   const bool zero = !megatron && (sharded || contains_any(era, kSharded) || on_pytorch);
   if (const std::string named = family(row, words, rack, assumed); !named.empty() && !zero) {
     return named;
@@ -289,7 +289,8 @@ void apply_flags(const RunRow& row, workload::FrameworkSpec& framework) {
   constexpr int kFused = 2023;  // PyTorch 2.0, March 2023: scaled_dot_product_attention
   const std::string attention = core::lower_case(row.era + " " + row.attention + " " + row.notes);
   if (framework.attention_kernels == workload::AttentionKernels::sdpa && row.year &&
-      year_of(row) < kFused && !contains(attention, "flash")) {
+      year_of(row) < kFused &&
+      !contains_any(attention, std::array{"flash", "xformers", "memory-efficient", "sdpa"})) {
     framework.attention_kernels = workload::AttentionKernels::unfused;
   }
   constexpr int kFlash = 2023;  // both forks took FlashAttention that year

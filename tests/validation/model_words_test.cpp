@@ -164,8 +164,6 @@ TEST(ModelWords, TrainingBesideOtherModelsIsRefusedByName) {
   }
   EXPECT_EQ(predicted({{"model", "DeepSeek-R1-Distill-Llama-8B"}}).status, "ok");
   EXPECT_EQ(predicted({{"notes", "used for inference and RL later"}}).status, "ok");
-  EXPECT_THAT(predicted({{"notes", "forward only"}}).status,
-              HasSubstr("'forwardonly' is taken for a word on other training"));
 }
 
 TEST(ModelWords, NotesNameTheOptimizer) {

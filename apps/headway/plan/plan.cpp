@@ -48,12 +48,32 @@ std::string first_of_folder(const std::string& name, const char* first_file) {
   return made.string();
 }
 
+/// Whether a file is to lie in a folder.
+bool lies_in(const std::string& file, const std::string& folder) {
+  return !file.empty() && !folder.empty() &&
+         fs::absolute(file).lexically_normal().parent_path() ==
+             (fs::absolute(folder) / "").lexically_normal().parent_path();
+}
+
+/// `check_out` of a plan: where the folder of --save can be made, so can files in it.
+void check_plan_out(const CommonOptions& options, const std::string& save, const char* first_file) {
+  const bool to_be_made = !save.empty() && !fs::is_directory(save);
+  const auto unless_inside = [&](const std::string& file) {
+    return to_be_made && lies_in(file, save) ? "" : file;
+  };
+  CommonOptions rest = options;
+  rest.out = unless_inside(options.out);
+  check_out(rest, {first_of_folder(save, first_file), unless_inside(options.report),
+                   unless_inside(options.tables)});
+}
+
 /// Delivers, with the folder that some of the files are in.
 void deliver_with_folder(const CommonOptions& options,
                          const std::string& folder,
                          const std::vector<OutFile>& files) {
   std::error_code why;
-  if (!folder.empty()) {
+  const auto inside = [&folder](const OutFile& file) { return lies_in(file.path, folder); };
+  if (std::any_of(files.begin(), files.end(), inside)) {
     fs::create_directories(folder, why);
   }
   if (why) {
@@ -127,7 +147,7 @@ void set_searched(const SearchWords& words, std::vector<std::string>& set) {
 void refuse_layouts(const CLI::App& app) {
   for (const char* name :
        {"--top", "--objective", "--nodes", "--over", "--machine", "--limit", "--vary", "--hold",
-        "--all", "--simulate", "--verify", "--sensitivity", "--keep"}) {
+        "--all", "--simulate", "--verify", "--sensitivity", "--keep", "--tables"}) {
     if (app.get_option(name)->count() > 0) {
       throw core::Error(fmt::format(
           "--placement looks at nodes for the scenario's own layout, and {} is about layouts or "
@@ -206,7 +226,7 @@ int place_job(const std::string& scenario,
     files.push_back(
         {fmt::format("{}/placement-{}.yaml", save, i + 1), study::placement_file(result, i)});
   }
-  deliver_with_folder(options, result.candidates.empty() ? "" : save, files);
+  deliver_with_folder(options, save, files);
   return study::exit_code(result.status());
 }
 
@@ -243,7 +263,7 @@ int plan_layouts(const std::string& scenario,
       files.push_back({fmt::format("{}/{}", save, file.name), std::move(file.text)});
     }
   }
-  deliver_with_folder(options, saved.empty() ? "" : save, files);
+  deliver_with_folder(options, save, files);
   if (!saved.empty()) {
     remark(options, fmt::format("In {}: {}", save, fmt::join(saved, ", ")));
   }
@@ -287,8 +307,7 @@ int run_plan(int argc, char** argv) {
   if (placement) {
     refuse_layouts(app);
   }
-  check_out(options, {options.report, options.tables,
-                      first_of_folder(words.save, placement ? "placement-1.yaml" : "plan-1.yaml")});
+  check_plan_out(options, words.save, placement ? "placement-1.yaml" : "plan-1.yaml");
   if (placement) {
     return place_job(scenario, places, options, words.save);
   }

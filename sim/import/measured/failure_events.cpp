@@ -4,10 +4,10 @@
 #include <array>
 #include <charconv>
 #include <chrono>
-#include <cmath>
 #include <optional>
 
 #include "sim/core/error.h"
+#include "sim/core/text.h"
 #include "sim/import/csv.h"
 
 namespace headway::import {
@@ -137,10 +137,8 @@ std::optional<Moment> date_time(std::string_view text) {
 }
 
 std::optional<double> number(std::string_view text) {
-  double value = 0;
-  const auto [stop, fault] = std::from_chars(text.data(), text.data() + text.size(), value);
-  const bool whole = fault == std::errc{} && stop == text.data() + text.size();
-  return whole && value >= 0 && std::isfinite(value) ? std::optional(value) : std::nullopt;
+  const auto value = core::whole_text_as<double>(text);
+  return value && *value >= 0 ? value : std::nullopt;
 }
 
 /// The text without leading comments, and how many lines they had.

@@ -140,6 +140,8 @@ class Pair {
 
   void weigh() {
     std::vector<double> logs, widths;
+    best_a_ = &a_->severities.front();
+    best_b_ = &b_->severities.front();
     double most = -std::numeric_limits<double>::infinity();
     for (const Severity& a : a_->severities) {
       Hypothesis both = a.hypothesis;

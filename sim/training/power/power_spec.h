@@ -15,8 +15,8 @@ constexpr auto enum_words(PowerExcess) {
   return std::array{E{PowerExcess::cap, "cap"}, E{PowerExcess::refuse, "refuse"}};
 }
 
-/// What can be fed; the nodes of a rack are `run.recovery.rack_nodes`, and the PUE where
-/// `run.prices` says none.
+/// What can be fed; the nodes of a rack are `run.recovery.rack_nodes`, and where no PUE is
+/// written that of `run.prices` counts.
 struct PowerSpec {
   std::optional<core::Watts> rack, facility;
   std::optional<double> pue;

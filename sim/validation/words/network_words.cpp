@@ -53,7 +53,7 @@ double generation_rate(const std::string& words) {
       {"slingshot 10", 100}, {"slingshot10", 100},  {"omni-path", 100},   {"omni path", 100},
       {"omnipath", 100}};
   for (const auto& [word, rate] : kRates) {
-    if (contains(words, word)) {
+    if (has_word(words, word)) {  // "Andromeda" has no NDR
       return rate;
     }
   }
@@ -227,7 +227,9 @@ class NetworkReader {
   [[nodiscard]] bool version(std::size_t i, const std::string& before) const {
     const RateOf of = rate_of(before);
     const bool lanes = before == "x" && tokens_[i].glued && subject(i) == RateOf::pcie;
-    return lanes || before == "gen" || of == RateOf::pcie ||
+    const bool of_a_name = among(before, {"connectx", "bluefield", "slingshot", "quantum"}) &&
+                           tokens_[i].number < kSlowestCard;  // "BlueField-3 NICs"
+    return lanes || of_a_name || before == "gen" || of == RateOf::pcie ||
            (of == RateOf::elsewhere && tokens_[i].glued);
   }
 

@@ -1,8 +1,10 @@
 #include "sim/validation/words/note_words.h"
 
 #include <algorithm>
+#include <array>
 
 #include "sim/core/text.h"
+#include "sim/validation/words/cell_words.h"
 
 namespace headway::validation {
 
@@ -30,9 +32,6 @@ constexpr NotePhrase kNotePhrases[] = {
     {"samples", "figure is", NoteSays::refused, "", "samples, not tokens"},
     {"samples", "number is", NoteSays::refused, "", "samples, not tokens"},
     {"mixed gpu", "", NoteSays::refused, "", "GPUs of several kinds"},
-    {"half a100", "", NoteSays::refused, "", "GPUs of several kinds"},
-    {"half v100", "", NoteSays::refused, "", "GPUs of several kinds"},
-    {"half h100", "", NoteSays::refused, "", "GPUs of several kinds"},
     {"heterogeneous gpu", "", NoteSays::refused, "", "GPUs of several kinds"},
     {"gpu hour", "", NoteSays::downtime, "downtime", "GPU hours hold the time between steps"},
     {"gpu-hour", "", NoteSays::downtime, "downtime", "GPU hours hold the time between steps"},
@@ -45,7 +44,6 @@ constexpr NotePhrase kNotePhrases[] = {
     {"without optimizer step", "", NoteSays::told, "optimizer step",
      "the optimizer's step is not in the figure, and is predicted"},
     {"padding", "exclud", NoteSays::told, "padding", "padding, which runs too, is not counted"},
-    {"padding", "without", NoteSays::told, "padding", "padding, which runs too, is not counted"},
     {"bubble", "exclud", NoteSays::told, "bubble", "the pipeline's bubble is predicted"},
     {"layers trained", "", NoteSays::told, "frozen layers", "all layers are taken to be trained"},
     {"frozen layers", "", NoteSays::told, "frozen layers", "all layers are taken to be trained"},
@@ -61,9 +59,18 @@ constexpr NotePhrase kNotePhrases[] = {
     {"chunked", "entropy", NoteSays::told, "loss", "the loss is the software's own, not in pieces"},
     {"tiled", "mlp", NoteSays::told, "mlp", "the MLP runs in one piece here"}};
 
+/// Whether a clause says how the figure of one GPU came about: then it is of one.
+bool of_one_gpu(const std::string& clause) {
+  return contains_any(clause, std::array{"divided", "per gpu", "a gpu", "/gpu", "x seq"}) ||
+         contains(clause, "/ ");
+}
+
 void add_clause(const std::string& clause, NoteWords& out) {
   for (const NotePhrase& phrase : kNotePhrases) {
     if (!contains(clause, phrase.text) || !contains(clause, phrase.beside)) {
+      continue;
+    }
+    if (phrase.says == NoteSays::refused && of_one_gpu(clause)) {
       continue;
     }
     if (phrase.says == NoteSays::refused) {
@@ -79,15 +86,31 @@ void add_clause(const std::string& clause, NoteWords& out) {
   }
 }
 
+/// "half A100, half V100".
+bool halves_of_kinds(const std::string& notes) {
+  const auto first = notes.find("half ");
+  return first != std::string::npos && notes.find("half ", first + 1) != std::string::npos &&
+         contains_any(notes, std::array{"half a100", "half v100", "half h100", "half h200"});
+}
+
 }  // namespace
 
 NoteWords note_words(const RunRow& row) {
   constexpr std::string_view kEnds = ",;()\n";
   const std::string notes = core::lower_case(row.notes);
   NoteWords out;
+  if (halves_of_kinds(notes)) {
+    out.refused = "GPUs of several kinds";
+  }
   for (std::size_t at = 0; at < notes.size();) {
-    const std::size_t end = std::min(notes.find_first_of(kEnds, at), notes.size());
-    add_clause(notes.substr(at, end - at), out);
+    const std::size_t end =
+        std::min({notes.find_first_of(kEnds, at), notes.find(". ", at), notes.size()});
+    const std::string clause = notes.substr(at, end - at);
+    // What is denied, "no optimizer step" apart, which is a phrase of its own.
+    const bool denied = undenied(clause).size() < clause.size() && !contains(clause, "optimizer");
+    if (!denied) {
+      add_clause(clause, out);
+    }
     at = end + 1;
   }
   return out;

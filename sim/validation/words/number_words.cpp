@@ -223,7 +223,8 @@ std::optional<NumberWords> product_words(const std::string& cell) {
     numbers += word.number ? 1 : 0;
   }
   const bool odd = text.find_first_of("-/.,<>+^=%~") != std::string::npos;
-  return numbers == 2 && times && !odd ? std::optional(out) : std::nullopt;
+  constexpr double kMost = 2e9;  // what a count holds
+  return numbers == 2 && times && !odd && out.value <= kMost ? std::optional(out) : std::nullopt;
 }
 
 }  // namespace
@@ -235,10 +236,11 @@ bool NumberWords::counts(NumberOf what) const {
 std::optional<NumberWords> number_words(const std::string& cell, Thousands thousands) {
   const std::string text = plain_letters(cell);
   constexpr const char* kFigure = "0123456789.,";
-  const auto begin = text.find_first_of("0123456789");
+  auto begin = text.find_first_of("0123456789");
   if (begin == std::string::npos) {
     return std::nullopt;
   }
+  begin -= begin > 0 && text[begin - 1] == '.' ? 1 : 0;  // ".85"
   const auto end = std::min(text.find_first_not_of(kFigure, begin), text.size());
   const std::string digits = without_commas(text.substr(begin, end - begin));
   if (begin == 0 && end == text.size() && digits == text) {

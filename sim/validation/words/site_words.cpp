@@ -45,11 +45,8 @@ constexpr SitePhrase kSitePhrases[] = {{"diloco"},
                                        {"acrossdatacenters"},
                                        {"acrossdatacentres"},
                                        {"acrossregions"},
-                                       {"overtheinternet"},
-                                       {"overinternet"},
-                                       {"acrosstheinternet"},
                                        {"internetconnected"},
-                                       {"wan"},
+                                       {"wan", SitesIn::network},
                                        {"internet", SitesIn::network},
                                        {"km", SitesIn::network_behind_a_number},
                                        {"sites", SitesIn::behind_a_number},
@@ -59,7 +56,7 @@ constexpr SitePhrase kSitePhrases[] = {{"diloco"},
                                        {"dcs", SitesIn::behind_a_number}};
 
 /// The word of a text for several sites; empty: none.
-std::string sites_in(const std::string& text, bool network, bool model) {
+std::string sites_in(const std::string& text, bool network) {
   static const std::vector<std::string_view> known = phrases_of(kSitePhrases);
   static constexpr std::array<std::string_view, 4> kNumbers = {"two", "three", "four", "five"};
   std::string before;
@@ -68,9 +65,7 @@ std::string sites_in(const std::string& text, bool network, bool model) {
     const SitesIn in = word.phrase ? kSitePhrases[*word.phrase].in : SitesIn::every_column;
     const bool numbered = in == SitesIn::behind_a_number || in == SitesIn::network_behind_a_number;
     const bool of_network = in == SitesIn::network || in == SitesIn::network_behind_a_number;
-    const bool counts = (several || !numbered) && (network || !of_network) &&
-                        (word.text != "wan" || !model);  // of a model, Wan 2.1
-    if (word.phrase && counts) {
+    if (word.phrase && (several || !numbered) && (network || !of_network)) {
       return numbered ? before + " " + word.text : word.text;
     }
     several = word.number.value_or(0) > 1 ||
@@ -86,7 +81,7 @@ std::string several_sites(const RunRow& row) {
   for (const std::string RunRow::*column :
        {&RunRow::network, &RunRow::sharding, &RunRow::arch, &RunRow::model, &RunRow::notes}) {
     const std::string found =
-        sites_in(row.*column, column == &RunRow::network, column == &RunRow::model);
+        sites_in(row.*column, column == &RunRow::network || column == &RunRow::sharding);
     if (!found.empty()) {
       return found;
     }

@@ -114,7 +114,6 @@ constexpr TrainingPhrase kTrainingPhrases[] = {
     {"lomo", TrainingSays::unmodelled},
     {"mezo", TrainingSays::unmodelled},
     {"relora", TrainingSays::unmodelled},
-    {"forwardonly", TrainingSays::unmodelled},
     {"inferenceonly", TrainingSays::unmodelled},
     {"evaluationonly", TrainingSays::unmodelled},
     {"inference", TrainingSays::unmodelled_name},
