@@ -4,9 +4,26 @@
 
 namespace headway::network {
 
-void Dcqcn::cut() {
+namespace {
+
+/// x^n by squaring: the same bits on any machine.
+double power_of(double x, core::Tick n) {
+  double product = 1;
+  for (; n > 0; n /= 2, x *= x) {
+    product *= n % 2 == 1 ? x : 1;
+  }
+  return product;
+}
+
+}  // namespace
+
+void Dcqcn::cut(core::Tick now) {
+  if (last_cut >= 0) {
+    estimate *= power_of(1 - kGain, (now - last_cut) / kTimer);
+  }
+  last_cut = now;
   target = rate;
-  rate *= 1 - estimate / 2;
+  rate = std::max(kLeast, rate * (1 - estimate / 2));
   estimate = (1 - kGain) * estimate + kGain;
   timers = 0;
   byte_rounds = 0;
@@ -14,7 +31,6 @@ void Dcqcn::cut() {
 }
 
 void Dcqcn::on_timer() {
-  estimate *= 1 - kGain;
   ++timers;
   raise();
 }

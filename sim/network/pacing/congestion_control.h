@@ -24,10 +24,14 @@ struct Acknowledged {
 
 /// DCQCN, the rate control of RoCE. Rates are shares of the flow's slowest cable.
 /// Source: Zhu et al., "Congestion Control for Large-Scale RDMA Deployments", SIGCOMM 2015, with
-/// its deployed parameters; its additive increase of 40 Mb/s on ports of 40 Gb/s is 1/1000 here.
+/// its deployed parameters; its additive increase of 40 Mb/s on ports of 40 Gb/s is 1/1000 here. Without hyper
+/// increase, of which the paper says neither the rate nor that it was used; it would begin 60 MB
+/// after a cut.
 struct Dcqcn {
   static constexpr core::Tick kNotice = 50'000'000;  ///< at most one notification in this time [ps]
   static constexpr core::Tick kTimer = 55'000'000;   ///< of increases and the estimate's decay [ps]
+  /// Least rate. Source: the authors' simulator (RdmaHw of ns-3), 100 Mb/s of 100 Gb/s.
+  static constexpr double kLeast = 1e-3;
   static constexpr std::int64_t kBytes = 10'000'000;  ///< an increase each so many bytes, too
   static constexpr double kGain = 1.0 / 256;
   static constexpr double kIncrease = 1e-3;
@@ -35,11 +39,12 @@ struct Dcqcn {
 
   double rate = 1, target = 1, estimate = 1;
   int timers = 0, byte_rounds = 0;
-  std::int64_t bytes = 0;  ///< sent since the last round by bytes
+  std::int64_t bytes = 0;    ///< sent since the last round by bytes
+  core::Tick last_cut = -1;  ///< the estimate decays from there on, at the line's rate too
 
   [[nodiscard]] bool slowed() const { return rate < 1 || target < 1; }
   /// The receiver saw a marked packet.
-  void cut();
+  void cut(core::Tick now);
   /// A timer since the last cut has run out.
   void on_timer();
   void on_sent(std::int64_t sent);

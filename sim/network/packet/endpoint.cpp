@@ -111,8 +111,7 @@ void Endpoint::handle(core::Context& context, const core::Event& event) {
       grant_next(context);
       return;
     case PacketEvent::wake:
-      sender_of(a).waking = false;
-      list(context, sender_of(a));
+      wake(context, sender_of(a), event.b);
       return;
     case PacketEvent::timeout:
       timed_out(context, sender_of(a));

@@ -44,7 +44,8 @@ void Endpoint::list(core::Context& context, Sender& sender) {
   }
   if (sender.next_time > context.now()) {
     sender.waking = true;
-    tell_self(context, sender.next_time - context.now(), PacketEvent::wake, sender.flow);
+    tell_self(context, sender.next_time - context.now(), PacketEvent::wake, sender.flow,
+              sender.wake);
     return;
   }
   const std::uint32_t cable = next_port(sender);
@@ -196,23 +197,50 @@ void Endpoint::note_sent(core::Context& context,
                          Sender& sender,
                          const Packet& packet,
                          std::int64_t bytes) {
-  const core::Tick now = context.now();
-  sender.last_sent = now;
+  sender.last_sent = context.now();
+  sender.last_time = (bytes * flow(packet.flow).ps_per_kib + 1023) >> 10;
   if (auto* dcqcn = std::get_if<Dcqcn>(&sender.control); dcqcn != nullptr && dcqcn->slowed()) {
     dcqcn->on_sent(bytes);
-    const auto full = static_cast<double>((bytes * flow(packet.flow).ps_per_kib + 1023) >> 10);
-    sender.next_time = now + static_cast<core::Tick>(full / dcqcn->rate);
   }
-  if (const auto* swift = std::get_if<Swift>(&sender.control);
-      swift != nullptr && swift->window < 1) {
-    sender.next_time =
-        now + static_cast<core::Tick>(static_cast<double>(sender.round_trip) / swift->window);
-  }
+  sender.next_time = next_time(sender);
   if (scene().transport == Transport::receiver) {
     --sender.allowance;
   }
   if (scene().may_lose) {
     start_timeout(context, sender);
+  }
+}
+
+/// When its next packet may go, by the rate or the window that it has now.
+core::Tick Endpoint::next_time(const Sender& sender) {
+  if (const auto* dcqcn = std::get_if<Dcqcn>(&sender.control);
+      dcqcn != nullptr && dcqcn->slowed()) {
+    return sender.last_sent +
+           static_cast<core::Tick>(static_cast<double>(sender.last_time) / dcqcn->rate);
+  }
+  if (const auto* swift = std::get_if<Swift>(&sender.control);
+      swift != nullptr && swift->window < 1) {
+    return sender.last_sent +
+           static_cast<core::Tick>(static_cast<double>(sender.round_trip) / swift->window);
+  }
+  return sender.last_sent;
+}
+
+/// Its rate has changed: the gap behind the last packet is that of the new one, as in the authors'
+/// simulator (RdmaHw::ChangeRate of ns-3).
+void Endpoint::pace_anew(core::Context& context, Sender& sender) {
+  sender.next_time = next_time(sender);
+  if (sender.waking) {
+    sender.waking = false;
+    ++sender.wake;
+    list(context, sender);
+  }
+}
+
+void Endpoint::wake(core::Context& context, Sender& sender, std::uint64_t generation) {
+  if (generation == sender.wake) {
+    sender.waking = false;
+    list(context, sender);
   }
 }
 
@@ -310,6 +338,7 @@ void Endpoint::hear(core::Context& context, const News& news) {
                             news.marked};
     if (auto* swift = std::get_if<Swift>(&sender.control)) {
       swift->on_acknowledged(said, scene().times.delay_target, sender.round_trip);
+      pace_anew(context, sender);
     }
     if (auto* dctcp = std::get_if<Dctcp>(&sender.control)) {
       dctcp->on_acknowledged(said);
@@ -333,9 +362,10 @@ void Endpoint::search_losses(Sender& sender, std::uint32_t number, core::Tick no
 }
 
 void Endpoint::cut_rate(core::Context& context, Sender& sender) {
-  std::get<Dcqcn>(sender.control).cut();
+  std::get<Dcqcn>(sender.control).cut(context.now());
   ++sender.timer;
   tell_self(context, Dcqcn::kTimer, PacketEvent::raise, sender.flow, sender.timer);
+  pace_anew(context, sender);
 }
 
 void Endpoint::raise_rate(core::Context& context, Sender& sender, std::uint64_t generation) {
@@ -347,6 +377,7 @@ void Endpoint::raise_rate(core::Context& context, Sender& sender, std::uint64_t 
   if (dcqcn.slowed()) {
     tell_self(context, Dcqcn::kTimer, PacketEvent::raise, sender.flow, sender.timer);
   }
+  pace_anew(context, sender);
 }
 
 void Endpoint::request(core::Context& context, Sender& sender, std::uint32_t packets) {

@@ -29,7 +29,7 @@ enum class PacketEvent : std::uint32_t {
   request,   ///< to a receiver: flow a has b packets more
   grant,     ///< to a sender: flow a may send b packets more
   pull,      ///< to itself: time for the next grant
-  wake,      ///< to itself: flow a may send by its rate
+  wake,      ///< to itself: flow a may send by its rate, if that is still of generation b
   timeout,   ///< to itself: flow a
   raise,     ///< to itself: flow a, DCQCN's timer of generation b
   compute,   ///< to itself: actor a is done computing
