@@ -125,6 +125,7 @@ class Endpoint final : public PacketDevice {
   void send_train(core::Context& context, Sender& sender);
   void send_from(core::Context& context, std::uint32_t cable);
   void find_first(std::uint32_t cable, std::uint32_t traffic_class);
+  void draw_first(std::uint32_t cable, Turns& in_turn);
   [[nodiscard]] bool waits_for(std::uint32_t cable);
   [[nodiscard]] std::uint32_t next_port(const Sender& sender);
   void send_first(core::Context& context, std::uint32_t cable, std::uint32_t traffic_class);

@@ -123,6 +123,9 @@ void Endpoint::find_first(std::uint32_t cable, std::uint32_t traffic_class) {
       return;
     }
     in_turn.relayed = false;
+    if (scene().transport == Transport::receiver) {
+      draw_first(cable, in_turn);
+    }
     Sender& sender = senders_[in_turn.senders.front()];
     if (may_send(sender)) {
       in_turn.first = First::sender;
@@ -132,6 +135,16 @@ void Endpoint::find_first(std::uint32_t cable, std::uint32_t traffic_class) {
     sender.listed = false;
   }
   in_turn.first = First::packet;
+}
+
+/// Turns by chance, where packets that meet a queue are trimmed: hosts are not in step to the packet,
+/// and where they were, the same flows' packets would be trimmed round after round. Source: Floyd and
+/// Jacobson, "Traffic Phase Effects in Packet-Switched Gateways", 1991; it is what NDP's coin (the
+/// new packet, or the last in the queue) is for.
+void Endpoint::draw_first(std::uint32_t cable, Turns& in_turn) {
+  const auto all = static_cast<std::uint32_t>(in_turn.senders.size());
+  const std::uint64_t bits = scene().draw(number(), cable, counts_.packets);
+  std::swap(in_turn.senders.front(), in_turn.senders[PacketScene::below(all, bits)]);
 }
 
 void Endpoint::send_first(core::Context& context,
