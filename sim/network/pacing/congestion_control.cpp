@@ -62,8 +62,8 @@ void Swift::on_acknowledged(const Acknowledged& news, core::Tick target, core::T
     return;
   }
   if (decreased < 0 || news.now - decreased >= round_trip + news.queueing) {
-    const double excess =
-        static_cast<double>(news.queueing - target) / static_cast<double>(news.queueing);
+    const double excess = static_cast<double>(news.queueing - target) /
+                          static_cast<double>(round_trip + news.queueing);
     window *= std::max(1 - kDecrease * excess, 1 - kMostDecrease);
     window = std::max(window, kLeast);
     decreased = news.now;
@@ -80,6 +80,9 @@ void Swift::on_loss(core::Tick now, core::Tick round_trip) {
 void Dctcp::on_acknowledged(const Acknowledged& news) {
   ++acknowledged;
   marked += news.marked ? 1 : 0;
+  if (window < slow_start) {
+    window = std::min(window + 1, slow_start);
+  }
   if (news.number < window_ends) {
     return;
   }
@@ -89,6 +92,12 @@ void Dctcp::on_acknowledged(const Acknowledged& news) {
   acknowledged = 0;
   marked = 0;
   window_ends = news.next;
+}
+
+void Dctcp::on_timeout(std::uint32_t next) {
+  slow_start = std::max(2.0, window / 2);
+  window = 1;
+  cut_until = next;
 }
 
 void Dctcp::on_loss(std::uint32_t number, std::uint32_t next) {

@@ -79,7 +79,7 @@ class Endpoint final : public PacketDevice {
     core::Tick next_time = 0;     ///< not before, by its rate
     core::Tick last_sent = 0, last_news = 0;
     core::Tick last_time = 0;  ///< of the last packet on the slowest cable
-    double first_window = 1;  ///< product of bandwidth and delay [packets]
+    double first_window = 1;   ///< product of bandwidth and delay [packets]
     std::variant<std::monostate, Dcqcn, Swift, Dctcp> control;
     PacketWindow acknowledged;
     std::vector<std::uint32_t> lost;  ///< to be sent again, first found first
@@ -137,6 +137,7 @@ class Endpoint final : public PacketDevice {
   [[nodiscard]] static core::Tick next_time(const Sender& sender);
   void pace_anew(core::Context& context, Sender& sender);
   void wake(core::Context& context, Sender& sender, std::uint64_t generation);
+  [[nodiscard]] core::Tick timeout_of(const Sender& sender) const;
   void start_timeout(core::Context& context, Sender& sender);
   void timed_out(core::Context& context, Sender& sender);
   void hear(core::Context& context, const News& news);

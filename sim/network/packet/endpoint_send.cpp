@@ -26,7 +26,7 @@ bool Endpoint::may_send(const Sender& sender) const {
   if (const auto* dctcp = std::get_if<Dctcp>(&sender.control)) {
     return sender.on_the_way() + 1.0 <= dctcp->window;
   }
-  return scene().transport != Transport::receiver || sender.allowance > 0;
+  return !scene().hands_out(flow(sender.flow)) || sender.allowance > 0;
 }
 
 std::uint32_t Endpoint::choose_way(const Leg& leg, const PathKey& key) {
@@ -123,7 +123,7 @@ void Endpoint::find_first(std::uint32_t cable, std::uint32_t traffic_class) {
       return;
     }
     in_turn.relayed = false;
-    if (scene().transport == Transport::receiver) {
+    if (scene().transport == Transport::receiver && !this->cable(cable).scale_up) {
       draw_first(cable, in_turn);
     }
     Sender& sender = senders_[in_turn.senders.front()];
@@ -137,10 +137,10 @@ void Endpoint::find_first(std::uint32_t cable, std::uint32_t traffic_class) {
   in_turn.first = First::packet;
 }
 
-/// Turns by chance, where packets that meet a queue are trimmed: hosts are not in step to the packet,
-/// and where they were, the same flows' packets would be trimmed round after round. Source: Floyd and
-/// Jacobson, "Traffic Phase Effects in Packet-Switched Gateways", 1991; it is what NDP's coin (the
-/// new packet, or the last in the queue) is for.
+/// Turns by chance, where packets that meet a queue are trimmed: hosts are not in step to the
+/// packet, and where they were, the same flows' packets would be trimmed round after round. Source:
+/// Floyd and Jacobson, "Traffic Phase Effects in Packet-Switched Gateways", 1991; it is what NDP's
+/// coin (the new packet, or the last in the queue) is for.
 void Endpoint::draw_first(std::uint32_t cable, Turns& in_turn) {
   const auto all = static_cast<std::uint32_t>(in_turn.senders.size());
   const std::uint64_t bits = scene().draw(number(), cable, counts_.packets);
@@ -201,8 +201,6 @@ void Endpoint::send_next(core::Context& context, Sender& sender, std::uint32_t c
   ++counts_.packets;
   counts_.repeats += again ? 1 : 0;
   put_on(context, cable, packet, bytes, context.now());
-  OutPort& out = port(cable);
-  out.free_at = std::max(out.free_at, context.now() + scene().card_gap);
   note_sent(context, sender, packet, bytes);
 }
 
@@ -211,15 +209,16 @@ void Endpoint::note_sent(core::Context& context,
                          const Packet& packet,
                          std::int64_t bytes) {
   sender.last_sent = context.now();
-  sender.last_time = (bytes * flow(packet.flow).ps_per_kib + 1023) >> 10;
+  const PacketFlow& of = flow(packet.flow);
+  sender.last_time = scene().time_of(of, bytes);
   if (auto* dcqcn = std::get_if<Dcqcn>(&sender.control); dcqcn != nullptr && dcqcn->slowed()) {
     dcqcn->on_sent(bytes);
   }
   sender.next_time = next_time(sender);
-  if (scene().transport == Transport::receiver) {
+  if (scene().hands_out(of)) {
     --sender.allowance;
   }
-  if (scene().may_lose) {
+  if (scene().acknowledges(of)) {
     start_timeout(context, sender);
   }
 }
@@ -257,11 +256,16 @@ void Endpoint::wake(core::Context& context, Sender& sender, std::uint64_t genera
   }
 }
 
+/// Never below two round trips: RFC 6298 asks for a smoothed one and four times its deviation,
+/// which here begins at half of it; twice as long each time.
+core::Tick Endpoint::timeout_of(const Sender& sender) const {
+  return std::max(scene().times.timeout, 2 * sender.round_trip) << sender.timeouts;
+}
+
 void Endpoint::start_timeout(core::Context& context, Sender& sender) {
   if (!sender.timing) {
     sender.timing = true;
-    const core::Tick wait = scene().times.timeout << sender.timeouts;
-    const core::Tick due = std::max(sender.last_news, sender.last_sent) + wait;
+    const core::Tick due = std::max(sender.last_news, sender.last_sent) + timeout_of(sender);
     tell_self(context, std::max<core::Tick>(1, due - context.now()), PacketEvent::timeout,
               sender.flow);
   }
@@ -273,8 +277,7 @@ void Endpoint::timed_out(core::Context& context, Sender& sender) {
   if (sender.acknowledged.first_missing() >= sender.posted) {
     return;
   }
-  const core::Tick wait = scene().times.timeout << sender.timeouts;
-  if (std::max(sender.last_news, sender.last_sent) + wait > context.now()) {
+  if (std::max(sender.last_news, sender.last_sent) + timeout_of(sender) > context.now()) {
     start_timeout(context, sender);
     return;
   }
@@ -293,7 +296,11 @@ void Endpoint::timed_out(core::Context& context, Sender& sender) {
     }
     sender.searched = sender.next;
   }
-  note_loss(sender, sender.acknowledged.first_missing(), context.now());
+  if (auto* dctcp = std::get_if<Dctcp>(&sender.control)) {
+    dctcp->on_timeout(sender.next);
+  } else {
+    note_loss(sender, sender.acknowledged.first_missing(), context.now());
+  }
   if (scene().transport == Transport::receiver) {
     // What was granted and lost must be granted again; one packet goes unasked.
     sender.allowance = std::max(sender.allowance, 1U);
@@ -363,7 +370,7 @@ void Endpoint::hear(core::Context& context, const News& news) {
 /// What is missing so far below a packet that came is lost.
 void Endpoint::search_losses(Sender& sender, std::uint32_t number, core::Tick now) {
   const std::uint32_t distance = reordering(scene().may_overtake, sender.first_window);
-  const std::uint32_t end = number > distance ? number - distance : 0;
+  const std::uint32_t end = number >= distance ? number - distance + 1 : 0;
   for (std::uint32_t n = std::max(sender.searched, sender.acknowledged.first_missing()); n < end;
        ++n) {
     if (!sender.acknowledged.has(n)) {

@@ -116,7 +116,6 @@ class PacketRun {
     scene_.seed = options.seed;
     scene_.payload = std::llround(options.spec.payload.si());
     fill_classes(options.spec);
-    scene_.cable_buffer = network_.cable_buffer / scene_.classes.count;
     scene_.card_gap = std::llround(1e12 / options.spec.packets_per_second);
     scene_.store = options.spec.switching == Switching::store_and_forward;
     scene_.may_lose = scene_.transport == Transport::swift ||

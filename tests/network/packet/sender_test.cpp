@@ -1,5 +1,6 @@
 // One sender by itself: what it does with notifications, acknowledgements and grants that come when
 // the test says, without a network between.
+#include <algorithm>
 #include <gtest/gtest.h>
 #include <utility>
 #include <vector>
@@ -148,6 +149,25 @@ TEST(DcqcnSender, ItsGapIsThatOfTheRateItHasNow) {
   const core::Tick frozen = sent + 1000 * 16 * kPacketTime;
   EXPECT_LT(next, frozen - 500 * kMicrosecond);
   EXPECT_EQ(after(came, last_cut + kMicrosecond + 16 * kPacketTime) + last_cut, next);
+}
+
+// The third packet that overtakes one says that it is lost (RFC 5681, 3.2), and it goes again at
+// once: not at the second, and not at the fourth.
+TEST(LossySender, RepeatsAtTheThirdPacketThatOvertakes) {
+  for (std::uint32_t overtaking = 2; overtaking <= 3; ++overtaking) {
+    SenderAlone alone(Transport::dctcp, 8 * 4096);
+    for (std::uint32_t n = 1; n <= overtaking; ++n) {
+      alone.acknowledge((10 + n) * kMicrosecond, n);
+    }
+    for (std::uint32_t n = 0; n < 8; ++n) {
+      alone.acknowledge(200 * kMicrosecond, n);  // or it would go on for ever
+    }
+    const auto came = alone.run();
+    const auto again = std::count_if(came.begin(), came.end(), [](const Came& one) {
+      return one.number == 0 && one.at > 10 * kMicrosecond && one.at < 100 * kMicrosecond;
+    });
+    EXPECT_EQ(again, overtaking == 3 ? 1 : 0) << overtaking;
+  }
 }
 
 }  // namespace
