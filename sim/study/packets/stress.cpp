@@ -254,6 +254,8 @@ class Stress {
   StressReport report_;
 };
 
+constexpr double kWithinTenth = 0.09531;  ///< the logarithm of 1.1
+
 /// How far off, whichever way: twice as long is as far as half as long.
 double distance(const StressRow& row) { return std::abs(std::log(row.times())); }
 
@@ -270,9 +272,13 @@ std::string size_of(core::Bytes size) {
 }
 
 std::string miss(const StressReport& report, const StressRow& row) {
-  return fmt::format("{} of {}: packets take {} times as long under {}, so fluid flows are too {}",
+  const bool near = distance(row) <= kWithinTenth;
+  return fmt::format("{} of {}: packets take {} times as long under {}{}",
                      core::to_word(row.traffic), size_of(row.message), core::number(row.times()),
-                     report.transport, row.times() > 1 ? "fast" : "slow");
+                     report.transport,
+                     near              ? ""
+                     : row.times() > 1 ? ", so fluid flows are too fast"
+                                       : ", so fluid flows are too slow");
 }
 
 }  // namespace
@@ -282,7 +288,7 @@ std::string stress_sentence(const StressReport& report) {
   if (row == nullptr) {
     return "Nothing was run.";
   }
-  if (distance(*row) <= std::log(1.1)) {
+  if (distance(*row) <= kWithinTenth) {
     return "Packets are within 10 % of fluid flows under every traffic.";
   }
   return fmt::format("Fluid flows are farthest off for {}.", miss(report, *row));
