@@ -94,6 +94,9 @@ TEST_F(TopoVerb, StressesAFabricWithPackets) {
     EXPECT_EQ(result["rows"].size(), 21U);
     EXPECT_EQ(result["transport"], transport);
     EXPECT_EQ(result["rows"][18]["traffic"], "bystander");
+    for (const auto& row : result["rows"]) {
+      EXPECT_EQ(row["packets"]["marks"], 0) << "which no sender reads";
+    }
     return result["rows"][18]["times"].get<double>();
   };
   EXPECT_GT(times("pauses"), 2);

@@ -157,7 +157,11 @@ class Stress {
     report_.rows.push_back({traffic, size, core::Clock::step().to_seconds(end),
                             core::Clock::step().to_seconds(
                                 one ? fluid.back() : *std::max_element(fluid.begin(), fluid.end())),
-                            packet_figures(result, packets_.cables().network())});
+                            figures(result)});
+  }
+
+  [[nodiscard]] PacketFigures figures(const network::PacketResult& result) const {
+    return packet_figures(result, packets_.cables().network(), *packets_.options().spec.transport);
   }
 
   [[nodiscard]] std::size_t servers() const {
@@ -202,8 +206,7 @@ class Stress {
                               ends.begin() + static_cast<std::ptrdiff_t>(b)));
       };
       report_.rows.push_back({traffic, size, last(packet_ends, from, to),
-                              last(fluid, fluid_from, fluid_to),
-                              packet_figures(result, packets_.cables().network())});
+                              last(fluid, fluid_from, fluid_to), figures(result)});
     };
     add(Traffic::gradients, result.flow_end, 0, writes, 0, ranks);
     add(Traffic::storage, result.flow_end, writes, result.flow_end.size(), ranks, fluid.size());
