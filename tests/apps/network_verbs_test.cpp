@@ -1,4 +1,7 @@
 // headway topo, headway collective and headway validate --collectives from the outside.
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
@@ -91,6 +94,9 @@ TEST_F(TopoVerb, StressesAFabricWithPackets) {
     EXPECT_EQ(result["rows"].size(), 21U);
     EXPECT_EQ(result["transport"], transport);
     EXPECT_EQ(result["rows"][18]["traffic"], "bystander");
+    for (const auto& row : result["rows"]) {
+      EXPECT_EQ(row["packets"]["marks"], 0) << "which no sender reads";
+    }
     return result["rows"][18]["times"].get<double>();
   };
   EXPECT_GT(times("pauses"), 2);
@@ -104,8 +110,32 @@ TEST_F(TopoVerb, StressesAFabricWithPackets) {
   EXPECT_THAT(wrong.err, HasSubstr("--stress tcp: there is no such transport; there are credits"));
   const auto fluid = run("validate --flow-model --only rail-only");
   ASSERT_EQ(fluid.code, 0) << fluid.err;
-  EXPECT_THAT(fluid.out, HasSubstr("Fluid flows are within 10 % of packets in 14 of 15 cases"));
+  EXPECT_THAT(fluid.out, HasSubstr("Fluid flows are within 10 % of packets in 15 of 15 cases"));
   EXPECT_EQ(run("validate --flow-model --only nowhere").code, 2);
+}
+
+// Of four GPUs two send to the first, and one of these to its neighbour, too; of five and six the
+// bystander is one that sends nothing else. Which way fluid flows are off is said.
+TEST_F(TopoVerb, StressesAsFewAsFourGpus) {
+  for (const int gpus : {4, 5, 6}) {
+    const auto outcome = run(fmt::format(
+        "topo rail-only-ndr --node gh200-node --nodes {} --format json --stress credits", gpus));
+    ASSERT_EQ(outcome.code, 0) << gpus << outcome.err;
+    const json row = json::parse(outcome.out)["rows"][18];
+    EXPECT_EQ(row["traffic"], "bystander");
+    EXPECT_GT(row["packet_time_s"].get<double>(), 4 * 1048576 / 50e9);
+    EXPECT_GT(row["fluid_time_s"].get<double>(), 0);
+  }
+  const auto slow = run("topo fat-tree-2-tier --nodes 64 --format json --stress credits");
+  const json result = json::parse(slow.out);
+  double farthest = 0, times = 1;
+  for (const auto& row : result["rows"]) {
+    const double off = std::abs(std::log(row["times"].get<double>()));
+    times = off > farthest ? row["times"].get<double>() : times;
+    farthest = std::max(farthest, off);
+  }
+  EXPECT_THAT(result["limit"].get<std::string>(),
+              HasSubstr(times > 1 ? "fluid flows are too fast" : "fluid flows are too slow"));
 }
 
 // A burst of writes holds up an all_reduce beside it under pauses; in a class of its own it does

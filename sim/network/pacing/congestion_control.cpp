@@ -4,9 +4,26 @@
 
 namespace headway::network {
 
-void Dcqcn::cut() {
+namespace {
+
+/// x^n by squaring: the same bits on any machine.
+double power_of(double x, core::Tick n) {
+  double product = 1;
+  for (; n > 0; n /= 2, x *= x) {
+    product *= n % 2 == 1 ? x : 1;
+  }
+  return product;
+}
+
+}  // namespace
+
+void Dcqcn::cut(core::Tick now) {
+  if (last_cut >= 0) {
+    estimate *= power_of(1 - kGain, (now - last_cut) / kTimer);
+  }
+  last_cut = now;
   target = rate;
-  rate *= 1 - estimate / 2;
+  rate = std::max(kLeast, rate * (1 - estimate / 2));
   estimate = (1 - kGain) * estimate + kGain;
   timers = 0;
   byte_rounds = 0;
@@ -14,7 +31,6 @@ void Dcqcn::cut() {
 }
 
 void Dcqcn::on_timer() {
-  estimate *= 1 - kGain;
   ++timers;
   raise();
 }
@@ -46,8 +62,8 @@ void Swift::on_acknowledged(const Acknowledged& news, core::Tick target, core::T
     return;
   }
   if (decreased < 0 || news.now - decreased >= round_trip + news.queueing) {
-    const double excess =
-        static_cast<double>(news.queueing - target) / static_cast<double>(news.queueing);
+    const double excess = static_cast<double>(news.queueing - target) /
+                          static_cast<double>(round_trip + news.queueing);
     window *= std::max(1 - kDecrease * excess, 1 - kMostDecrease);
     window = std::max(window, kLeast);
     decreased = news.now;
@@ -64,6 +80,9 @@ void Swift::on_loss(core::Tick now, core::Tick round_trip) {
 void Dctcp::on_acknowledged(const Acknowledged& news) {
   ++acknowledged;
   marked += news.marked ? 1 : 0;
+  if (window < slow_start) {
+    window = std::min(window + 1, slow_start);
+  }
   if (news.number < window_ends) {
     return;
   }
@@ -73,6 +92,12 @@ void Dctcp::on_acknowledged(const Acknowledged& news) {
   acknowledged = 0;
   marked = 0;
   window_ends = news.next;
+}
+
+void Dctcp::on_timeout(std::uint32_t next) {
+  slow_start = std::max(2.0, window / 2);
+  window = 1;
+  cut_until = next;
 }
 
 void Dctcp::on_loss(std::uint32_t number, std::uint32_t next) {

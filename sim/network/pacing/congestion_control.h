@@ -24,9 +24,13 @@ struct Acknowledged {
 /// DCQCN, the rate control of RoCE. Rates are shares of the flow's slowest cable.
 /// Source: Zhu et al., "Congestion Control for Large-Scale RDMA Deployments", SIGCOMM 2015, with
 /// its deployed parameters; its additive increase of 40 Mb/s on ports of 40 Gb/s is 1/1000 here.
+/// Without hyper increase, of which the paper says neither the rate nor that it was used; it would
+/// begin 60 MB after a cut.
 struct Dcqcn {
   static constexpr core::Tick kNotice = 50'000'000;  ///< at most one notification in this time [ps]
   static constexpr core::Tick kTimer = 55'000'000;   ///< of increases and the estimate's decay [ps]
+  /// Least rate. Source: the authors' simulator (RdmaHw of ns-3), 100 Mb/s of 100 Gb/s.
+  static constexpr double kLeast = 1e-3;
   static constexpr std::int64_t kBytes = 10'000'000;  ///< an increase each so many bytes, too
   static constexpr double kGain = 1.0 / 256;
   static constexpr double kIncrease = 1e-3;
@@ -34,11 +38,12 @@ struct Dcqcn {
 
   double rate = 1, target = 1, estimate = 1;
   int timers = 0, byte_rounds = 0;
-  std::int64_t bytes = 0;  ///< sent since the last round by bytes
+  std::int64_t bytes = 0;    ///< sent since the last round by bytes
+  core::Tick last_cut = -1;  ///< the estimate decays from there on, at the line's rate too
 
   [[nodiscard]] bool slowed() const { return rate < 1 || target < 1; }
   /// The receiver saw a marked packet.
-  void cut();
+  void cut(core::Tick now);
   /// A timer since the last cut has run out.
   void on_timer();
   void on_sent(std::int64_t sent);
@@ -49,8 +54,8 @@ struct Dcqcn {
 
 /// Swift: a window steered by delay.
 /// Source: Kumar et al., "Swift: Delay is Simple and Effective for Congestion Control in the
-/// Datacenter", SIGCOMM 2020, algorithm 1; the target here is of the time in queues alone, and
-/// without its terms by hops and by flows.
+/// Datacenter", SIGCOMM 2020, algorithm 1; the target here is the time of an idle way and that in
+/// queues, without its terms by hops and by flows.
 struct Swift {
   static constexpr double kIncrease = 1;    ///< packets a round trip
   static constexpr double kDecrease = 0.8;  ///< a decrease is this times the relative excess
@@ -71,12 +76,15 @@ struct Dctcp {
   static constexpr double kGain = 1.0 / 16;
 
   double window = 1, share = 0;
+  double slow_start = 0;  ///< below it the window grows by each acknowledgement
   std::uint32_t acknowledged = 0, marked = 0;  ///< in this window of data
   std::uint32_t window_ends = 0;               ///< number of the packet that ends it
   std::uint32_t cut_until = 0;                 ///< one loss reaction a window of data
 
   void on_acknowledged(const Acknowledged& news);
   void on_loss(std::uint32_t number, std::uint32_t next);
+  /// One packet from now on, and slow start up to half of what the window was (RFC 5681, 3.1).
+  void on_timeout(std::uint32_t next);
 };
 
 /// RED as DCQCN configures it: none marked below a length, then 0 to `probability`, then all.

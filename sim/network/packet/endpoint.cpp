@@ -25,6 +25,9 @@ Endpoint::Endpoint(const PacketScene& scene,
     sender.cable = leg.ways == 1 ? scene.traffic.ways[leg.first_way].first_cable : kNowhere;
     sender.round_trip = scene.round_trip(flow(sender.flow));
     sender.first_window = scene.first_window(flow(sender.flow));
+    if (flow(sender.flow).only_credits) {
+      continue;
+    }
     switch (scene.transport) {
       case Transport::dcqcn:
         sender.control = Dcqcn{};
@@ -111,8 +114,7 @@ void Endpoint::handle(core::Context& context, const core::Event& event) {
       grant_next(context);
       return;
     case PacketEvent::wake:
-      sender_of(a).waking = false;
-      list(context, sender_of(a));
+      wake(context, sender_of(a), event.b);
       return;
     case PacketEvent::timeout:
       timed_out(context, sender_of(a));
@@ -142,7 +144,8 @@ void Endpoint::actor_goes_on(core::Context& context, std::uint32_t actor) {
 
 void Endpoint::post(core::Context& context, std::uint32_t number, std::uint32_t messages) {
   Sender& sender = sender_of(number);
-  const bool idle = sender.acknowledged.first_missing() == sender.posted;
+  const std::uint32_t outstanding =
+      sender.posted - sender.acknowledged.first_missing() - sender.acknowledged.beyond();
   const std::uint32_t packets = messages * flow(number).packets;
   sender.posted += packets;
   if (!sender.train.way().empty()) {
@@ -151,13 +154,13 @@ void Endpoint::post(core::Context& context, std::uint32_t number, std::uint32_t 
     }
     return;
   }
-  if (idle) {
+  if (outstanding == 0) {
     sender.last_news = context.now();
   }
-  if (scene().transport == Transport::receiver) {
-    // The first round trip of an idle flow goes unasked; the receiver hands out the rest.
-    const auto unasked =
-        idle ? std::min(packets, static_cast<std::uint32_t>(sender.first_window)) : 0U;
+  if (scene().hands_out(flow(number))) {
+    // A round trip's worth may be on its way unasked; the receiver hands out the rest.
+    const auto window = static_cast<std::uint32_t>(sender.first_window);
+    const std::uint32_t unasked = std::min(packets, window - std::min(window, outstanding));
     sender.allowance += unasked;
     if (unasked < packets) {
       request(context, sender, packets - unasked);

@@ -71,13 +71,15 @@ class Endpoint final : public PacketDevice {
     bool listed = false;             ///< waits for its turn at a port
     bool waking = false, timing = false;
     std::uint32_t timer = 0;      ///< generation of DCQCN's
+    std::uint32_t wake = 0;       ///< generation of the event that wakes it
     std::uint32_t allowance = 0;  ///< packets the receiver has granted
     std::uint32_t searched = 0;   ///< below it, what is missing has been sent again
     int timeouts = 0;             ///< in a row
     core::Tick round_trip = 0;    ///< of an idle way
     core::Tick next_time = 0;     ///< not before, by its rate
     core::Tick last_sent = 0, last_news = 0;
-    double first_window = 1;  ///< product of bandwidth and delay [packets]
+    core::Tick last_time = 0;  ///< of the last packet on the slowest cable
+    double first_window = 1;   ///< product of bandwidth and delay [packets]
     std::variant<std::monostate, Dcqcn, Swift, Dctcp> control;
     PacketWindow acknowledged;
     std::vector<std::uint32_t> lost;  ///< to be sent again, first found first
@@ -123,6 +125,7 @@ class Endpoint final : public PacketDevice {
   void send_train(core::Context& context, Sender& sender);
   void send_from(core::Context& context, std::uint32_t cable);
   void find_first(std::uint32_t cable, std::uint32_t traffic_class);
+  void draw_first(std::uint32_t cable, Turns& in_turn);
   [[nodiscard]] bool waits_for(std::uint32_t cable);
   [[nodiscard]] std::uint32_t next_port(const Sender& sender);
   void send_first(core::Context& context, std::uint32_t cable, std::uint32_t traffic_class);
@@ -131,6 +134,10 @@ class Endpoint final : public PacketDevice {
   [[nodiscard]] std::uint32_t choose_way(const Leg& leg, const PathKey& key);
   [[nodiscard]] Packet next_packet(Sender& sender, core::Tick now) const;
   void note_sent(core::Context& context, Sender& sender, const Packet& packet, std::int64_t bytes);
+  [[nodiscard]] static core::Tick next_time(const Sender& sender);
+  void pace_anew(core::Context& context, Sender& sender);
+  void wake(core::Context& context, Sender& sender, std::uint64_t generation);
+  [[nodiscard]] core::Tick timeout_of(const Sender& sender) const;
   void start_timeout(core::Context& context, Sender& sender);
   void timed_out(core::Context& context, Sender& sender);
   void hear(core::Context& context, const News& news);

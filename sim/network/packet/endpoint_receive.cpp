@@ -46,7 +46,8 @@ void Endpoint::receive(core::Context& context, const Packet& packet) {
     want(context, receiver, 1);
     return;
   }
-  if (scene().may_lose && scene().spec.repeat == Repeat::go_back_n &&
+  const bool acknowledged = scene().acknowledges(of);
+  if (acknowledged && scene().spec.repeat == Repeat::go_back_n &&
       scene().transport != Transport::receiver) {
     news.refused = packet.number > receiver.there.first_missing();
     if (packet.number == receiver.there.first_missing()) {
@@ -55,7 +56,7 @@ void Endpoint::receive(core::Context& context, const Packet& packet) {
   } else {
     receiver.there.insert(packet.number);
   }
-  if (scene().may_lose) {
+  if (acknowledged) {
     news.first_missing = receiver.there.first_missing();
     tell(context, of.from, of.latency, PacketEvent::news, news.a(), news.b());
   }

@@ -26,7 +26,7 @@ bool Endpoint::may_send(const Sender& sender) const {
   if (const auto* dctcp = std::get_if<Dctcp>(&sender.control)) {
     return sender.on_the_way() + 1.0 <= dctcp->window;
   }
-  return scene().transport != Transport::receiver || sender.allowance > 0;
+  return !scene().hands_out(flow(sender.flow)) || sender.allowance > 0;
 }
 
 std::uint32_t Endpoint::choose_way(const Leg& leg, const PathKey& key) {
@@ -44,7 +44,8 @@ void Endpoint::list(core::Context& context, Sender& sender) {
   }
   if (sender.next_time > context.now()) {
     sender.waking = true;
-    tell_self(context, sender.next_time - context.now(), PacketEvent::wake, sender.flow);
+    tell_self(context, sender.next_time - context.now(), PacketEvent::wake, sender.flow,
+              sender.wake);
     return;
   }
   const std::uint32_t cable = next_port(sender);
@@ -122,6 +123,9 @@ void Endpoint::find_first(std::uint32_t cable, std::uint32_t traffic_class) {
       return;
     }
     in_turn.relayed = false;
+    if (scene().transport == Transport::receiver && !this->cable(cable).scale_up) {
+      draw_first(cable, in_turn);
+    }
     Sender& sender = senders_[in_turn.senders.front()];
     if (may_send(sender)) {
       in_turn.first = First::sender;
@@ -131,6 +135,16 @@ void Endpoint::find_first(std::uint32_t cable, std::uint32_t traffic_class) {
     sender.listed = false;
   }
   in_turn.first = First::packet;
+}
+
+/// Turns by chance, where packets that meet a queue are trimmed: hosts are not in step to the
+/// packet, and where they were, the same flows' packets would be trimmed round after round. Source:
+/// Floyd and Jacobson, "Traffic Phase Effects in Packet-Switched Gateways", 1991; it is what NDP's
+/// coin (the new packet, or the last in the queue) is for.
+void Endpoint::draw_first(std::uint32_t cable, Turns& in_turn) {
+  const auto all = static_cast<std::uint32_t>(in_turn.senders.size());
+  const std::uint64_t bits = scene().draw(number(), cable, counts_.packets);
+  std::swap(in_turn.senders.front(), in_turn.senders[PacketScene::below(all, bits)]);
 }
 
 void Endpoint::send_first(core::Context& context,
@@ -187,8 +201,6 @@ void Endpoint::send_next(core::Context& context, Sender& sender, std::uint32_t c
   ++counts_.packets;
   counts_.repeats += again ? 1 : 0;
   put_on(context, cable, packet, bytes, context.now());
-  OutPort& out = port(cable);
-  out.free_at = std::max(out.free_at, context.now() + scene().card_gap);
   note_sent(context, sender, packet, bytes);
 }
 
@@ -196,31 +208,64 @@ void Endpoint::note_sent(core::Context& context,
                          Sender& sender,
                          const Packet& packet,
                          std::int64_t bytes) {
-  const core::Tick now = context.now();
-  sender.last_sent = now;
+  sender.last_sent = context.now();
+  const PacketFlow& of = flow(packet.flow);
+  sender.last_time = scene().time_of(of, bytes);
   if (auto* dcqcn = std::get_if<Dcqcn>(&sender.control); dcqcn != nullptr && dcqcn->slowed()) {
     dcqcn->on_sent(bytes);
-    const auto full = static_cast<double>((bytes * flow(packet.flow).ps_per_kib + 1023) >> 10);
-    sender.next_time = now + static_cast<core::Tick>(full / dcqcn->rate);
+  }
+  sender.next_time = next_time(sender);
+  if (scene().hands_out(of)) {
+    --sender.allowance;
+  }
+  if (scene().acknowledges(of)) {
+    start_timeout(context, sender);
+  }
+}
+
+/// When its next packet may go, by the rate or the window that it has now.
+core::Tick Endpoint::next_time(const Sender& sender) {
+  if (const auto* dcqcn = std::get_if<Dcqcn>(&sender.control);
+      dcqcn != nullptr && dcqcn->slowed()) {
+    return sender.last_sent +
+           static_cast<core::Tick>(static_cast<double>(sender.last_time) / dcqcn->rate);
   }
   if (const auto* swift = std::get_if<Swift>(&sender.control);
       swift != nullptr && swift->window < 1) {
-    sender.next_time =
-        now + static_cast<core::Tick>(static_cast<double>(sender.round_trip) / swift->window);
+    return sender.last_sent +
+           static_cast<core::Tick>(static_cast<double>(sender.round_trip) / swift->window);
   }
-  if (scene().transport == Transport::receiver) {
-    --sender.allowance;
+  return sender.last_sent;
+}
+
+/// Its rate has changed: the gap behind the last packet is that of the new one, as in the authors'
+/// simulator (RdmaHw::ChangeRate of ns-3).
+void Endpoint::pace_anew(core::Context& context, Sender& sender) {
+  sender.next_time = next_time(sender);
+  if (sender.waking) {
+    sender.waking = false;
+    ++sender.wake;
+    list(context, sender);
   }
-  if (scene().may_lose) {
-    start_timeout(context, sender);
+}
+
+void Endpoint::wake(core::Context& context, Sender& sender, std::uint64_t generation) {
+  if (generation == sender.wake) {
+    sender.waking = false;
+    list(context, sender);
   }
+}
+
+/// Never below two round trips: RFC 6298 asks for a smoothed one and four times its deviation,
+/// which here begins at half of it; twice as long each time.
+core::Tick Endpoint::timeout_of(const Sender& sender) const {
+  return std::max(scene().times.timeout, 2 * sender.round_trip) << sender.timeouts;
 }
 
 void Endpoint::start_timeout(core::Context& context, Sender& sender) {
   if (!sender.timing) {
     sender.timing = true;
-    const core::Tick wait = scene().times.timeout << sender.timeouts;
-    const core::Tick due = std::max(sender.last_news, sender.last_sent) + wait;
+    const core::Tick due = std::max(sender.last_news, sender.last_sent) + timeout_of(sender);
     tell_self(context, std::max<core::Tick>(1, due - context.now()), PacketEvent::timeout,
               sender.flow);
   }
@@ -232,8 +277,7 @@ void Endpoint::timed_out(core::Context& context, Sender& sender) {
   if (sender.acknowledged.first_missing() >= sender.posted) {
     return;
   }
-  const core::Tick wait = scene().times.timeout << sender.timeouts;
-  if (std::max(sender.last_news, sender.last_sent) + wait > context.now()) {
+  if (std::max(sender.last_news, sender.last_sent) + timeout_of(sender) > context.now()) {
     start_timeout(context, sender);
     return;
   }
@@ -252,7 +296,11 @@ void Endpoint::timed_out(core::Context& context, Sender& sender) {
     }
     sender.searched = sender.next;
   }
-  note_loss(sender, sender.acknowledged.first_missing(), context.now());
+  if (auto* dctcp = std::get_if<Dctcp>(&sender.control)) {
+    dctcp->on_timeout(sender.next);
+  } else {
+    note_loss(sender, sender.acknowledged.first_missing(), context.now());
+  }
   if (scene().transport == Transport::receiver) {
     // What was granted and lost must be granted again; one packet goes unasked.
     sender.allowance = std::max(sender.allowance, 1U);
@@ -310,6 +358,7 @@ void Endpoint::hear(core::Context& context, const News& news) {
                             news.marked};
     if (auto* swift = std::get_if<Swift>(&sender.control)) {
       swift->on_acknowledged(said, scene().times.delay_target, sender.round_trip);
+      pace_anew(context, sender);
     }
     if (auto* dctcp = std::get_if<Dctcp>(&sender.control)) {
       dctcp->on_acknowledged(said);
@@ -321,7 +370,7 @@ void Endpoint::hear(core::Context& context, const News& news) {
 /// What is missing so far below a packet that came is lost.
 void Endpoint::search_losses(Sender& sender, std::uint32_t number, core::Tick now) {
   const std::uint32_t distance = reordering(scene().may_overtake, sender.first_window);
-  const std::uint32_t end = number > distance ? number - distance : 0;
+  const std::uint32_t end = number >= distance ? number - distance + 1 : 0;
   for (std::uint32_t n = std::max(sender.searched, sender.acknowledged.first_missing()); n < end;
        ++n) {
     if (!sender.acknowledged.has(n)) {
@@ -333,9 +382,10 @@ void Endpoint::search_losses(Sender& sender, std::uint32_t number, core::Tick no
 }
 
 void Endpoint::cut_rate(core::Context& context, Sender& sender) {
-  std::get<Dcqcn>(sender.control).cut();
+  std::get<Dcqcn>(sender.control).cut(context.now());
   ++sender.timer;
   tell_self(context, Dcqcn::kTimer, PacketEvent::raise, sender.flow, sender.timer);
+  pace_anew(context, sender);
 }
 
 void Endpoint::raise_rate(core::Context& context, Sender& sender, std::uint64_t generation) {
@@ -347,6 +397,7 @@ void Endpoint::raise_rate(core::Context& context, Sender& sender, std::uint64_t 
   if (dcqcn.slowed()) {
     tell_self(context, Dcqcn::kTimer, PacketEvent::raise, sender.flow, sender.timer);
   }
+  pace_anew(context, sender);
 }
 
 void Endpoint::request(core::Context& context, Sender& sender, std::uint32_t packets) {

@@ -96,7 +96,9 @@ void Forwarder::arrive(core::Context& context, Packet packet) {
       return;
     }
   }
-  mark(std::max<core::Tick>(0, port(out).free_at - now) + cable(out).time_of(to.queued), packet);
+  if (cable(out).guard != Guard::credit) {
+    mark(std::max<core::Tick>(0, port(out).free_at - now) + cable(out).time_of(to.queued), packet);
+  }
   hold(context, out, packet, {packet.a(), packet.b(), ready, bytes});
 }
 

@@ -181,8 +181,8 @@ class LoneSearch {
       }
       // What is on its way, waits to be told in lots of an eighth, or has just begun.
       const std::int64_t out = cable.bytes_in(2 * cable.latency + 2 * packet + slowest);
-      if (cable.guard == Guard::credit &&
-          out + scene_.cable_buffer / 8 + 4 * scene_.payload > scene_.cable_buffer) {
+      const std::int64_t room = scene_.buffer_of(cable);
+      if (cable.guard == Guard::credit && out + room / 8 + 4 * scene_.payload > room) {
         return false;
       }
     }
@@ -244,7 +244,7 @@ LoneWays find_lone_flows(const PacketScene& scene) {
 TrainTimes Train::send(const PacketScene& scene, const PacketFlow& flow, core::Tick now) {
   const Cable& first = scene.network.cables[way_.front()];
   const auto after = [&](core::Tick begin, std::int64_t bytes) {
-    return begin + std::max(first.time_of(bytes), scene.card_gap);
+    return begin + std::max(first.time_of(bytes), scene.gap_of(first));
   };
   core::Tick begin = std::max(now, free_at_.front());
   const core::Tick distance = after(0, scene.payload);
@@ -288,7 +288,8 @@ TrainTimes Train::follow(const PacketScene& scene, core::Tick begin, std::int64_
       const Cable& in = scene.network.cables[way_[i - 1]];
       at = std::max(scene.ready(at, in, cable, bytes), free_at_[i]);
     }
-    free_at_[i] = at + cable.time_of(bytes);
+    const bool sends = scene.network.devices[cable.from].endpoint;
+    free_at_[i] = at + std::max(cable.time_of(bytes), sends ? scene.gap_of(cable) : 0);
     at += scene.time_to_read(cable, bytes) + cable.latency;
   }
   times.received = at;

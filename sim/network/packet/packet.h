@@ -34,7 +34,9 @@ struct Cable {
   core::Tick ps_per_kib = 1;       ///< time of 1,024 bytes
   core::Tick latency = 1;          ///< at least one tick: the engine's lookahead
   Guard guard = Guard::none;
-  core::LinkId link;  ///< of the fabric; the cables of a pool share it
+  bool scale_up = false;    ///< between GPUs of a domain: no network card sends by it
+  std::int64_t buffer = 0;  ///< bytes behind it, under credits; 0: the network's `cable_buffer`
+  core::LinkId link;        ///< of the fabric; the cables of a pool share it
 
   /// Time of so many bytes, rounded up to a whole tick.
   [[nodiscard]] core::Tick time_of(std::int64_t bytes) const {
@@ -59,7 +61,7 @@ struct Device {
 struct PacketNetwork {
   std::vector<Device> devices;
   std::vector<Cable> cables;
-  std::int64_t cable_buffer = 0;  ///< bytes behind a cable that is guarded by credits
+  std::int64_t cable_buffer = 0;  ///< bytes behind a cable that is guarded by credits, each
 
   // What `find_routes` fills.
   std::vector<std::uint32_t> incoming_of_cable;  ///< number among those that enter its device
@@ -105,13 +107,15 @@ struct Leg {
 struct PacketFlow {
   std::uint32_t from = 0, to = 0;  ///< endpoints (devices)
   std::uint32_t first_leg = 0, legs = 0;
-  std::uint32_t packets = 1;     ///< of one message
-  std::uint32_t last_bytes = 1;  ///< of a message's last packet
-  std::uint32_t at_once = 0;     ///< messages that set out at tick 0, without any actor
-  std::uint32_t cables = 1;      ///< of the way
-  core::Tick latency = 1;        ///< of an idle way, without any packet's time
-  core::Tick ps_per_kib = 1;     ///< of the slowest cable of the way
-  std::uint64_t label = 0;       ///< hashed where paths are drawn
+  std::uint32_t packets = 1;         ///< of one message
+  std::uint32_t last_bytes = 1;      ///< of a message's last packet
+  std::uint32_t at_once = 0;         ///< messages that set out at tick 0, without any actor
+  std::uint32_t cables = 1;          ///< of the way
+  core::Tick latency = 1;            ///< of an idle way, without any packet's time
+  core::Tick ps_per_kib = 1;         ///< of the slowest cable of the way
+  core::Tick ps_per_kib_of_all = 1;  ///< of the slowest leg, all its ways together
+  bool only_credits = false;         ///< guard its cables: it needs no control from end to end
+  std::uint64_t label = 0;           ///< hashed where paths are drawn
   std::uint32_t traffic_class = 0;
 };
 

@@ -13,8 +13,9 @@ core::Tick PacketScene::round_trip(const PacketFlow& flow) const {
 }
 
 double PacketScene::first_window(const PacketFlow& flow) const {
-  const core::Tick full = (payload * flow.ps_per_kib + 1023) >> 10;
-  return std::ceil(static_cast<double>(round_trip(flow)) / static_cast<double>(full)) + 1;
+  return std::ceil(static_cast<double>(round_trip(flow)) /
+                   static_cast<double>(time_of(flow, payload))) +
+         1;
 }
 
 PacketDevice::PacketDevice(const PacketScene& scene, std::uint32_t device)
@@ -27,8 +28,8 @@ PacketDevice::PacketDevice(const PacketScene& scene, std::uint32_t device)
       owed_(std::size_t{scene.network.devices[device].incoming} * scene.classes.count),
       served_(scene.classes.count > 1 ? self().cables : 0) {
   ports_.resize(std::size_t{self().cables} * scene.classes.count);
-  for (OutPort& port : ports_) {
-    port.credit = scene.cable_buffer;
+  for (std::uint32_t i = 0; i < ports_.size(); ++i) {
+    ports_[i].credit = scene.buffer_of(cable(first_cable_ + i / classes_));
   }
 }
 
@@ -58,7 +59,7 @@ void PacketDevice::put_on(core::Context& context,
   const Cable& out = cable(number);
   OutPort& from = port(number);
   const core::Tick whole = out.time_of(bytes);
-  from.free_at = begin + whole;
+  from.free_at = begin + (self_.endpoint ? std::max(whole, scene_.gap_of(out)) : whole);
   const std::uint32_t of = scene_.class_of(packet.flow);
   if (classes_ > 1) {
     lane(number, of).turn += bytes * scene_.classes.per_byte[of];
@@ -92,7 +93,7 @@ void PacketDevice::give_back(core::Context& context, const Packet& packet, std::
   std::int64_t& owed =
       owed_[scene_.network.incoming_of_cable[packet.cable] * scene_.classes.count + of];
   owed += bytes;
-  if (owed * 8 >= scene_.cable_buffer) {
+  if (owed * 8 >= scene_.buffer_of(in)) {
     tell(context, in.from, in.latency, PacketEvent::credit, PacketScene::lane(packet.cable, of),
          static_cast<std::uint64_t>(owed));
     owed = 0;

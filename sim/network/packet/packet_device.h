@@ -29,7 +29,7 @@ enum class PacketEvent : std::uint32_t {
   request,   ///< to a receiver: flow a has b packets more
   grant,     ///< to a sender: flow a may send b packets more
   pull,      ///< to itself: time for the next grant
-  wake,      ///< to itself: flow a may send by its rate
+  wake,      ///< to itself: flow a may send by its rate, if that is still of generation b
   timeout,   ///< to itself: flow a
   raise,     ///< to itself: flow a, DCQCN's timer of generation b
   compute,   ///< to itself: actor a is done computing
@@ -57,7 +57,6 @@ struct PacketScene {
   PathChoice choice = PathChoice::flow;
   std::uint64_t seed = 1;
   std::int64_t payload = 4096;
-  std::int64_t cable_buffer = 0;
   core::Tick card_gap = 0;                          ///< least time between two packets of one card
   bool store = false;                               ///< store and forward
   bool may_lose = false;                            ///< packets are acknowledged one by one
@@ -115,6 +114,27 @@ struct PacketScene {
     const PacketFlow& of = traffic.flows[flow];
     return choice == PathChoice::destination ? of.to % count
                                              : below(count, draw(device, flow, of.label));
+  }
+  /// Bytes behind a cable under credits that one class may fill.
+  [[nodiscard]] std::int64_t buffer_of(const Cable& cable) const {
+    const std::int64_t all = cable.buffer > 0 ? cable.buffer : network.cable_buffer;
+    return classes.count == 1 ? all : all / classes.count;
+  }
+  /// Least time between two packets that an endpoint sends by a cable: its network card's.
+  [[nodiscard]] core::Tick gap_of(const Cable& cable) const {
+    return cable.scale_up ? 0 : card_gap;
+  }
+  /// Whether a flow's packets are acknowledged one by one.
+  [[nodiscard]] bool acknowledges(const PacketFlow& flow) const {
+    return may_lose && !flow.only_credits;
+  }
+  /// Whether a flow's receiver hands out what may be sent.
+  [[nodiscard]] bool hands_out(const PacketFlow& flow) const {
+    return transport == Transport::receiver && !flow.only_credits;
+  }
+  /// Time of so many bytes at the rate of a flow's way, or of its ways where packets take them all.
+  [[nodiscard]] core::Tick time_of(const PacketFlow& flow, std::int64_t bytes) const {
+    return (bytes * (may_overtake ? flow.ps_per_kib_of_all : flow.ps_per_kib) + 1023) >> 10;
   }
   /// Time of a full packet over an idle way and of its acknowledgement back.
   [[nodiscard]] core::Tick round_trip(const PacketFlow& flow) const;

@@ -47,7 +47,9 @@ PacketSpec packet_spec(const FabricSpec& fabric, std::optional<Transport> transp
   }
   if (!spec.path_choice) {
     const bool fixed = fabric.routing == Routing::destination_modulo;
-    spec.path_choice = hashed  ? PathChoice::flow
+    // What receivers rule is sprayed by definition: EQDS, NDP, Ultra Ethernet.
+    const bool sprayed = spec.transport == Transport::receiver;
+    spec.path_choice = hashed  ? (sprayed ? PathChoice::packet : PathChoice::flow)
                        : fixed ? PathChoice::destination
                                : PathChoice::queue;
   }
@@ -103,6 +105,8 @@ PacketFabric::PacketFabric(const Fabric& fabric, const PacketSpec& packets)
       shape_(fabric.shape()),
       guard_(guard_of(*packets.transport)),
       buffer_per_port_(std::llround(packets.buffer_per_port.si())),
+      payload_(std::llround(packets.payload.si())),
+      classes_(std::max<std::int64_t>(1, static_cast<std::int64_t>(packets.classes.size()))),
       ports_of_leaf_(shape_.leaves),
       cable_of_link_(fabric.link_count(), kNowhere) {
   check_routes(shape_);
@@ -113,8 +117,7 @@ PacketFabric::PacketFabric(const Fabric& fabric, const PacketSpec& packets)
   }
   if (shape_.domain_gpus > 1 && fabric.input().scale_up.kind != ScaleUpKind::mesh) {
     for (std::uint32_t gpu = 0; gpu < shape_.gpus; ++gpu) {
-      add_link(first_domain_ + gpu / shape_.domain_gpus, gpu, fabric.scale_up_link(gpu, false),
-               core::Seconds{0}, Guard::credit);
+      add_scale_up(first_domain_ + gpu / shape_.domain_gpus, gpu, fabric.scale_up_link(gpu, false));
     }
   }
   for (std::uint32_t port = 0; !own_card() && port < shape_.nodes * shape_.rails; ++port) {
@@ -171,6 +174,17 @@ void PacketFabric::add_link(
   }
 }
 
+void PacketFabric::add_scale_up(std::uint32_t from, std::uint32_t to, core::LinkId link) {
+  constexpr std::int64_t kPackets = 8;
+  add_link(from, to, link, core::Seconds{0}, Guard::credit);
+  if (const std::uint32_t c = cable_of_link_[link.index()]; c != kNowhere) {
+    Cable& cable = network_.cables[c];
+    cable.scale_up = true;
+    cable.buffer =
+        classes_ * (8 * (cable.bytes_in(2 * cable.latency) + kPackets * payload_) + 6) / 7;
+  }
+}
+
 void PacketFabric::add_pooled(
     std::uint32_t from, std::uint32_t to, core::LinkId link, std::uint32_t rank, std::uint32_t of) {
   const Link& pool = fabric_.link(link);
@@ -188,12 +202,11 @@ void PacketFabric::add_gpu_cables(std::uint32_t gpu) {
     for (std::uint32_t other = domain * shape_.domain_gpus;
          other < std::min((domain + 1) * shape_.domain_gpus, shape_.gpus); ++other) {
       if (other != gpu) {
-        add_link(gpu, other, fabric_.mesh_link(gpu, other), core::Seconds{0}, Guard::credit);
+        add_scale_up(gpu, other, fabric_.mesh_link(gpu, other));
       }
     }
   } else if (shape_.domain_gpus > 1) {
-    add_link(gpu, first_domain_ + domain, fabric_.scale_up_link(gpu, true), core::Seconds{0},
-             Guard::credit);
+    add_scale_up(gpu, first_domain_ + domain, fabric_.scale_up_link(gpu, true));
   }
   const GpuPlace at = fabric_.place(core::GpuId(gpu));
   const core::LinkId host = fabric_.host_link(gpu, true);

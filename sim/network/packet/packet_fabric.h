@@ -15,7 +15,8 @@ namespace headway::network {
 
 /// What a fabric's file says of packets, and what is taken where it is silent: dcqcn under hashed
 /// routing (Ethernet), credits under the others (InfiniBand); paths by flow where routing is
-/// hashed, by destination where it is static, by the shortest queue where it is adaptive.
+/// hashed (by packet under `receiver`), by destination where it is static, by the shortest queue
+/// where it is adaptive.
 /// @param transport  in place of the file's
 /// @throws core::Error for classes that mean nothing: more than 8, a traffic in two, several under
 ///         `receiver`
@@ -28,6 +29,10 @@ std::uint32_t class_of(const PacketSpec& spec, TrafficKind traffic);
 /// Devices 0 to GPUs - 1 are the GPUs. NVLink, PCIe and direct cables between GPUs are guarded by
 /// credits whatever the transport. A rail's cards are one port. Of a pool with cables that are down
 /// it is not known which: the last ones are left out, so that a failed spine is the last spine.
+///
+/// The buffers behind NVLink's cables are its own, not the network's: their sizes are not
+/// published, so they are as large as it takes not to slow a cable down,
+///     8 / 7 (rate x 2 latency + 8 packets) a class, since credits come back in lots of an eighth.
 class PacketFabric {
  public:
   /// @param packets  with a transport (`packet_spec`)
@@ -52,6 +57,8 @@ class PacketFabric {
   /// A link that is one cable.
   void add_link(
       std::uint32_t from, std::uint32_t to, core::LinkId link, core::Seconds more, Guard guard);
+  /// One between GPUs of a domain, with room behind it for as much as its latency asks.
+  void add_scale_up(std::uint32_t from, std::uint32_t to, core::LinkId link);
   /// One cable of a pool of `of` (1: the link itself); none where the pool has lost it.
   void add_pooled(std::uint32_t from,
                   std::uint32_t to,
@@ -74,7 +81,7 @@ class PacketFabric {
   const Fabric& fabric_;
   const FabricShape& shape_;
   Guard guard_ = Guard::none;
-  std::int64_t buffer_per_port_ = 0;
+  std::int64_t buffer_per_port_ = 0, payload_ = 0, classes_ = 1;
   PacketNetwork network_;
   std::uint32_t first_domain_ = 0, first_card_ = 0, first_leaf_ = 0, first_spine_ = 0,
                 first_core_ = 0;

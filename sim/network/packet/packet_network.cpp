@@ -146,12 +146,16 @@ namespace {
 
 void note_path(const PacketNetwork& network,
                const std::vector<std::uint32_t>& path,
+               core::Tick ways,
                PacketFlow& flow) {
+  core::Tick slowest = 1;
   for (const std::uint32_t c : path) {
     flow.latency += network.cables[c].latency;
-    flow.ps_per_kib = std::max(flow.ps_per_kib, network.cables[c].ps_per_kib);
+    slowest = std::max(slowest, network.cables[c].ps_per_kib);
     ++flow.cables;
   }
+  flow.ps_per_kib = std::max(flow.ps_per_kib, slowest);
+  flow.ps_per_kib_of_all = std::max(flow.ps_per_kib_of_all, (slowest + ways - 1) / ways);
 }
 
 }  // namespace
@@ -176,6 +180,7 @@ std::uint32_t PacketTraffic::add_flow(const PacketNetwork& network,
   flow.label = flows.size();
   flow.latency = 0;
   flow.cables = 0;
+  flow.only_credits = true;
   for (const auto& of_leg : of_legs) {
     HEADWAY_CHECK(!of_leg.empty() && of_leg.size() < Packet::kMostWays, "{} ways", of_leg.size());
     legs.push_back(
@@ -184,8 +189,12 @@ std::uint32_t PacketTraffic::add_flow(const PacketNetwork& network,
     for (const Way& way : of_leg) {
       const auto path = network.path(way.first_cable, way.last_cable);
       if (&way == &of_leg.front()) {
-        note_path(network, path, flow);
+        note_path(network, path, static_cast<core::Tick>(of_leg.size()), flow);
       }
+      flow.only_credits =
+          flow.only_credits && std::all_of(path.begin(), path.end(), [&](std::uint32_t c) {
+            return network.cables[c].guard == Guard::credit;
+          });
     }
   }
   flows.push_back(flow);

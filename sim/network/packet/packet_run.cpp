@@ -117,7 +117,6 @@ class PacketRun {
     scene_.seed = options.seed;
     scene_.payload = std::llround(options.spec.payload.si());
     fill_classes(options.spec);
-    scene_.cable_buffer = network_.cable_buffer / scene_.classes.count;
     constexpr core::Clock clock = core::Clock::step();
     scene_.card_gap = std::llround(clock.ticks_per_second() / options.spec.packets_per_second);
     scene_.store = options.spec.switching == Switching::store_and_forward;

@@ -77,18 +77,21 @@ void append_pat(StepPrograms& programs, CollectiveKind kind, core::Bytes bytes) 
   }
 }
 
-/// All messages at once.
+/// All messages at once, each rank's to those after it first, as NCCL staggers them: whose turns
+/// begin with another receiver each do not all meet at one port.
 void append_direct(StepPrograms& programs, const PairBytes& bytes) {
+  const std::size_t n = programs.ranks();
   std::vector<RoundMessage> pairs;
-  for (std::size_t from = 0; from < programs.ranks(); ++from) {
-    for (std::size_t to = 0; to < programs.ranks(); ++to) {
-      if (from != to && bytes(from, to).si() > 0) {
+  for (std::size_t from = 0; from < n; ++from) {
+    for (std::size_t k = 1; k < n; ++k) {
+      const std::size_t to = (from + k) % n;
+      if (bytes(from, to).si() > 0) {
         pairs.push_back({from, to, bytes(from, to)});
       }
     }
   }
   const std::uint32_t group = programs.messages(pairs);
-  for (std::size_t rank = 0; rank < programs.ranks(); ++rank) {
+  for (std::size_t rank = 0; rank < n; ++rank) {
     programs.send(rank, group);
     programs.wait(rank, group);
   }

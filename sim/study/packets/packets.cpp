@@ -48,9 +48,14 @@ std::string kinds_in(const network::TrafficClassSpec& one) {
 }  // namespace
 
 PacketFigures packet_figures(const network::PacketResult& result,
-                             const network::PacketNetwork& network) {
+                             const network::PacketNetwork& network,
+                             network::Transport transport) {
+  using network::Transport;
   PacketFigures figures;
   figures.counts = result.counts;
+  if (transport != Transport::dcqcn && transport != Transport::dctcp) {
+    figures.counts.marks = 0;
+  }
   figures.digest = result.event_digest;
   if (result.counts.deepest_cable != network::kNowhere) {
     const auto& cable = network.cables[result.counts.deepest_cable];
@@ -90,7 +95,7 @@ PacketNetworkOf::Run PacketNetworkOf::run(const network::CollectiveCall& call,
   run.time.total = core::Clock::step().to_seconds(result.end);
   run.time.algorithm = call.algorithm.value_or(network::usual_algorithm(call.kind));
   run.time.source = network::TimeSource::every_packet;
-  run.figures = packet_figures(result, cables_.network());
+  run.figures = packet_figures(result, cables_.network(), *options_.spec.transport);
   return run;
 }
 

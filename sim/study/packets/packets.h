@@ -34,8 +34,10 @@ struct PacketFigures {
   }
 };
 
+/// Marks are counted where senders read them, under dcqcn and dctcp.
 PacketFigures packet_figures(const network::PacketResult& result,
-                             const network::PacketNetwork& network);
+                             const network::PacketNetwork& network,
+                             network::Transport transport);
 
 /// A cluster's network for packets, with the transport that was asked for.
 class PacketNetworkOf {

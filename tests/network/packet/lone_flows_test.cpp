@@ -144,7 +144,6 @@ std::vector<bool> lone_ones(LeafSpine& net, const PacketOptions& options) {
   PacketScene scene{net.network, net.traffic, options.spec};
   scene.transport = *options.spec.transport;
   scene.choice = *options.spec.path_choice;
-  scene.cable_buffer = net.network.cable_buffer;
   const LoneWays ways = find_lone_flows(scene);
   std::vector<bool> lone;
   for (std::uint32_t f = 0; f < net.traffic.flows.size(); ++f) {

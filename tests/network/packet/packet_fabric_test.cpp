@@ -215,5 +215,96 @@ TEST(PacketFabric, LeavesOutWhatHasFailed) {
   }
 }
 
+// What only NVLink carries is the network's card's and transport's no business: a ring over eight
+// GPUs of one domain takes the same time whatever the transport, the packets a second of a card and
+// the buffer of a switch. Its 14 rounds of an eighth each at 450 GB/s: no longer than messages
+// take, and a packet and a head a round.
+TEST(PacketFabric, NvlinkKnowsNoCardsNoTransportAndNoSwitchBuffers) {
+  const auto in = dgx_h100(2);
+  const Fabric fabric(in);
+  const CollectiveCall call{CollectiveKind::all_reduce, 1_MiB, Algorithm::ring, {}};
+  const auto time = [&](Transport transport, double cards, core::Bytes buffer) {
+    PacketOptions options;
+    options.spec = packet_spec(in.fabric, transport);
+    options.spec.packets_per_second = cards;
+    options.spec.buffer_per_port = buffer;
+    const PacketFabric cables(fabric, options.spec);
+    return run_packet_collective(fabric, cables, call, gpus(8), {}, options).end;
+  };
+  const core::Tick usual = time(Transport::credits, 200e6, core::Bytes(1.77e6));
+  const double stepped = stepped_time(fabric, call, gpus(8)).total.si() * 1e12;
+  EXPECT_NEAR(static_cast<double>(usual) / stepped, 1, 0.02);
+  for (const Transport transport : {Transport::dcqcn, Transport::swift, Transport::dctcp,
+                                    Transport::receiver, Transport::credits}) {
+    EXPECT_EQ(time(transport, 1e6, 64_KiB * 8), usual) << core::to_word(transport);
+  }
+  EXPECT_EQ(time(Transport::credits, 1e6, 64_KiB), usual);
+}
+
+// A flow that sprays over p planes has p times bandwidth x delay on its way: one message of 1 MiB
+// over two planes of 25 GB/s takes 2^20 / 50 GB/s = 21 us and the way, not twice as much.
+TEST(PacketFabric, AWindowIsThatOfAllPlanes) {
+  auto in = dgx_h100(8);
+  in.fabric.topology = Topology::multi_plane;
+  in.fabric.planes = 2;
+  in.fabric.routing = Routing::adaptive;
+  const Fabric fabric(in);
+  for (const Transport transport : {Transport::swift, Transport::dctcp, Transport::receiver}) {
+    PacketOptions options;
+    options.spec = packet_spec(in.fabric, transport);
+    const PacketFabric cables(fabric, options.spec);
+    PacketTraffic traffic;
+    traffic.add_flow(cables.network(), cables.legs(route(fabric, core::GpuId(0), core::GpuId(56))),
+                     1 << 20, 4096, 1);
+    const PacketFlow& flow = traffic.flows.front();
+    EXPECT_EQ(flow.ps_per_kib_of_all, (flow.ps_per_kib + 1) / 2);
+    const auto result = run_packets(cables.network(), traffic, options);
+    const double all = 1048576.0 / 1024 * static_cast<double>(flow.ps_per_kib_of_all);
+    const double idle = all + static_cast<double>(flow.latency);
+    EXPECT_LT(static_cast<double>(result.end) / idle, 1.05) << core::to_word(transport);
+  }
+}
+
+// Receivers spray by definition: on a hashed fabric by packet, where the file says nothing else.
+TEST(PacketFabric, WhatReceiversRuleIsSprayed) {
+  auto in = flat_tree(64, Routing::ecmp);
+  EXPECT_EQ(packet_spec(in.fabric, Transport::receiver).path_choice, PathChoice::packet);
+  EXPECT_EQ(packet_spec(in.fabric, Transport::swift).path_choice, PathChoice::flow);
+  in.fabric.packets = PacketSpec{};
+  in.fabric.packets->path_choice = PathChoice::flowlet;
+  EXPECT_EQ(packet_spec(in.fabric, Transport::receiver).path_choice, PathChoice::flowlet);
+}
+
+// All with all through one switch: each port carries its 15 messages back to back, so that their
+// order costs nothing.
+TEST(PacketFabric, AllWithAllKeepsEveryPortFull) {
+  const auto in = flat_tree(16);
+  const Fabric fabric(in);
+  const CollectiveCall call{CollectiveKind::all_to_all, 16_MiB, Algorithm::direct, {}};
+  for (const auto& [transport, most] :
+       {std::pair{Transport::credits, 1.01}, std::pair{Transport::receiver, 1.15}}) {
+    PacketOptions options;
+    options.spec = packet_spec(in.fabric, transport);
+    const PacketFabric cables(fabric, options.spec);
+    const auto result = run_packet_collective(fabric, cables, call, gpus(16), {}, options);
+    const double port = 15.0 * 1048576 / 50e9 * 1e12;
+    EXPECT_LT(static_cast<double>(result.end) / (port + 3e6), most) << core::to_word(transport);
+  }
+}
+
+// Long cables: two round trips of 4 ms are not yet a timeout, whatever the file's 200 us.
+TEST(PacketFabric, TimeoutsWaitForTheRoundTrip) {
+  auto in = flat_tree(16);
+  in.fabric.link_latency = 1_ms;
+  const Fabric fabric(in);
+  PacketOptions options;
+  options.spec = packet_spec(in.fabric, Transport::dctcp);
+  const PacketFabric cables(fabric, options.spec);
+  const CollectiveCall call{CollectiveKind::all_reduce, 16_MiB, Algorithm::ring, {}};
+  const auto result = run_packet_collective(fabric, cables, call, gpus(16), {}, options);
+  EXPECT_EQ(result.counts.timeouts, 0U);
+  EXPECT_EQ(result.counts.repeats, 0U);
+}
+
 }  // namespace
 }  // namespace headway::network
