@@ -962,7 +962,7 @@ class PowerReport(Record):
         """one node with its GPUs at their limit; a rack draws this times its nodes [W]"""
     @property
     def pue(self) -> float:
-        """of `run.prices`; 1 without prices"""
+        """of `cluster.power`, or of `run.prices`; 1 where neither says it"""
     @property
     def facility_mean_w(self) -> float:
         """`mean_w` x PUE [W]"""

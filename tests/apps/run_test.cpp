@@ -355,6 +355,8 @@ TEST_F(PlanVerb, MakesItsFolderOnlyWhereItHasPlans) {
               HasSubstr("--save s.yaml: it is there and no folder; name another"));
   EXPECT_EQ(run("plan s.yaml --vary tensor --save deep/plans").code, 0);
   EXPECT_TRUE(exists("deep/plans/plan-1.yaml"));
+  EXPECT_EQ(run("plan s.yaml --vary tensor --save p --report p/r.html --out p/x.json").code, 0);
+  EXPECT_TRUE(exists("p/plan-1.yaml") && exists("p/r.html") && exists("p/x.json"));
 }
 
 TEST_F(PlanVerb, SavesLaunchFilesOfTheSoftware) {

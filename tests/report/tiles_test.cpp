@@ -18,10 +18,11 @@ using testing::IsEmpty;
 using testing::Not;
 using testing::Pair;
 
-Json json(const char* text) { return Json::parse(text); }
+Json parsed_result(const char* text) { return Json::parse(text); }
 
 TEST(Tiles, OfAPlanAreThoseOfItsBestLayout) {
-  Json plan = json(R"({"schema": "headway.plan/1", "objective": "step", "enumerated": 1234567,
+  Json plan =
+      parsed_result(R"({"schema": "headway.plan/1", "objective": "step", "enumerated": 1234567,
     "simulated": 50, "apart": false, "plans": [
       {"layout": {"tensor": 8, "pipeline": 1, "virtual": 1, "data": 16, "schedule": "1f1b"},
        "step": {"time_s": 2.0, "time_interval_s": [1.8, 2.2], "mfu": 0.5,
@@ -37,7 +38,7 @@ TEST(Tiles, OfAPlanAreThoseOfItsBestLayout) {
 }
 
 TEST(Tiles, ARangeWithoutWidthIsOneFigure) {
-  Json run = json(R"({"schema": "headway.run/1", "campaign": {
+  Json run = parsed_result(R"({"schema": "headway.run/1", "campaign": {
     "wall_days": {"p5": 0.19789, "p50": 0.19789, "p95": 0.19791},
     "ettr": {"p5": 0.9, "p50": 0.95, "p95": 0.97}},
     "step": {"time_s": 2.0, "time_interval_s": [2.0, 2.0]}})");
@@ -47,7 +48,7 @@ TEST(Tiles, ARangeWithoutWidthIsOneFigure) {
 }
 
 TEST(Tiles, OfAComparisonAreWhatBMakesOfA) {
-  Json both = json(R"({"schema": "headway.compare/1",
+  Json both = parsed_result(R"({"schema": "headway.compare/1",
     "a": {"name": "Old", "figures": {"step_time_s": 4.0, "mfu": 0.4, "total_usd": null}},
     "b": {"name": "New", "figures": {"step_time_s": 3.0, "mfu": 0.5, "total_usd": 12}}})");
   EXPECT_THAT(tiles_of(both),
@@ -58,7 +59,7 @@ TEST(Tiles, OfAComparisonAreWhatBMakesOfA) {
 }
 
 TEST(Tiles, OfASweepAreThoseOfTheBestPoint) {
-  Json sweep = json(R"({"schema": "headway.sweep/1", "points": 3, "best": "step.time_s",
+  Json sweep = parsed_result(R"({"schema": "headway.sweep/1", "points": 3, "best": "step.time_s",
     "best_is": "lowest", "best_point": 2, "rows": [
       {"point": 0, "changes": {"cluster.nodes": "1"}, "status": "refused", "figures": {}},
       {"point": 1, "changes": {"cluster.nodes": "2"}, "status": "ok", "figures": {"step.time_s": 3.0}},
@@ -71,7 +72,8 @@ TEST(Tiles, OfASweepAreThoseOfTheBestPoint) {
 }
 
 TEST(Tiles, OfADrillAreWhatIsLost) {
-  Json drill = json(R"({"schema": "headway.drill/1", "lost": {"time_s": 1800, "usd": 250.0},
+  Json drill =
+      parsed_result(R"({"schema": "headway.drill/1", "lost": {"time_s": 1800, "usd": 250.0},
     "running_again_at_s": null, "step": {"healthy_s": 2, "slowdown": 1.25},
     "remedies": [{"name": "a watchdog", "how": "--monitor watchdog=on", "saved_s": 600}]})");
   EXPECT_THAT(tiles_of(drill), Contains(Pair("30.0 min", "of useful time are lost")));
@@ -95,7 +97,7 @@ TEST(Tiles, OfAProfileAreMeasuredOverPredicted) {
 }
 
 TEST(Tiles, OfPublishedRowsAreErrorsAndCoverage) {
-  const Json rows = json(R"({"schema": "headway.validate/1",
+  const Json rows = parsed_result(R"({"schema": "headway.validate/1",
     "summary": {"n": 400, "n_skipped": 3, "median_abs_error": 0.034, "coverage_90": 0.95},
     "left_out": {"parts": {"dense NVIDIA": {"n": 321, "median_abs_error": 0.044, "p90_abs_error": 0.147}}}})");
   EXPECT_THAT(
@@ -110,16 +112,18 @@ TEST(Tiles, OfPublishedRowsAreErrorsAndCoverage) {
 }
 
 TEST(Tiles, OfWhatHasNoneAreEmpty) {
-  EXPECT_THAT(tiles_of(json(R"({"schema": "headway.topo/1"})")), IsEmpty());
-  EXPECT_EQ(verdict_of(json(R"({"schema": "headway.topo/1"})")), "");
-  EXPECT_EQ(verdict_of(json(R"({"schema": "headway.run/1", "limit": "It is slow."})")),
+  EXPECT_THAT(tiles_of(parsed_result(R"({"schema": "headway.topo/1"})")), IsEmpty());
+  EXPECT_EQ(verdict_of(parsed_result(R"({"schema": "headway.topo/1"})")), "");
+  EXPECT_EQ(verdict_of(parsed_result(R"({"schema": "headway.run/1", "limit": "It is slow."})")),
             "It is slow.");
 }
 
 TEST(Tiles, StandBesideTheVerdictThatTheResultHas) {
-  EXPECT_EQ(verdict_of(json(R"({"schema": "headway.plan/1", "verdict": "Plan 1 it is."})")),
-            "Plan 1 it is.");
-  EXPECT_EQ(verdict_of(json(R"({"schema": "headway.plan/1"})")), "") << "of an older version";
+  EXPECT_EQ(
+      verdict_of(parsed_result(R"({"schema": "headway.plan/1", "verdict": "Plan 1 it is."})")),
+      "Plan 1 it is.");
+  EXPECT_EQ(verdict_of(parsed_result(R"({"schema": "headway.plan/1"})")), "")
+      << "of an older version";
 }
 
 // A name is never cut: it stands over its bar, in lines that a phone has room for.

@@ -9,6 +9,7 @@
 
 #include "sim/core/error.h"
 #include "sim/training/degraded/degraded_step.h"
+#include "sim/training/power/machine_power.h"
 #include "sim/training/step/step.h"
 
 #include "tests/training/fixture.h"

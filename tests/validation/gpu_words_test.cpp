@@ -44,7 +44,9 @@ TEST(GpuWords, CountsPluralsAndGluedWordsAreRead) {
         std::pair("A100*8", "a100-80gb-sxm"), std::pair("H100s", "h100-sxm"),
         std::pair("A100SXM480GB", "a100-80gb-sxm"), std::pair("A100PCIe40GB", "a100-40gb-pcie"),
         std::pair("L40S", "l40s"), std::pair("RTX PRO 6000 Blackwell", "rtx-pro-6000-blackwell"),
-        std::pair("Grace Hopper", "gh200-96gb"), std::pair("NVIDIA H100 SXM", "h100-sxm")}) {
+        std::pair("Grace Hopper", "gh200-96gb"), std::pair("GH200 (H100 96GB)", "gh200-96gb"),
+        std::pair("GB200 (2x B200 + Grace)", "gb200"),
+        std::pair("OSC Ascend A100", "a100-80gb-sxm"), std::pair("NVIDIA H100 SXM", "h100-sxm")}) {
     const auto row = scenario({{"gpu", gpu}});
     EXPECT_THAT(row.cluster.node.gpu.name, StartsWith(catalogue().gpus.at(entry).name)) << gpu;
     EXPECT_THAT(of_gpu(gpu).status, testing::Not(HasSubstr("not understood"))) << gpu;

@@ -76,6 +76,9 @@ TEST(NumberWords, FiguresAreReadHoweverTheyAreWritten) {
   for (const char* parameters : {"2.8", "2.8B", "2.8 billion", "2.8e9", "2800M", "2.8B params"}) {
     EXPECT_EQ(predicted({{"params_b", parameters}}).status, "ok") << parameters;
   }
+  // Of 2.8e9 parameters neither half nor five: a point in front is a point.
+  EXPECT_THAT(predicted({{"params_b", ".5"}}).status, HasSubstr("0.5e9 stated"));
+  EXPECT_THAT(predicted({{"n_gpus", "100000x100000"}}).status, StartsWith("skipped:line 2: '"));
   EXPECT_THAT(predicted({{"params_b", "7,000"}}).status,
               HasSubstr("params_b of 7000 is read as millions"));
 }

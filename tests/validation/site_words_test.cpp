@@ -28,7 +28,8 @@ TEST(SiteWords, SeveralSitesAreRefusedByName) {
                   "'): not in this table's columns; write a scenario with cluster.sites");
   }
   for (const char* notes : {"one site, no WAN", "trained on internet text", "3 websites",
-                            "Swan cluster", "data of 8 regions, not over the internet"}) {
+                            "Swan cluster", "data of 8 regions, not over the internet",
+                            "after Wan et al.", "text crawled over the internet"}) {
     EXPECT_THAT(predicted({{"notes", notes}}).status, testing::StartsWith("ok")) << notes;
   }
 }

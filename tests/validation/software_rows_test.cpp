@@ -74,6 +74,9 @@ TEST(SoftwareRows, TrainersOnPyTorchArePyTorch) {
     EXPECT_THAT(row.status, HasSubstr(fmt::format("era: '{}' is taken as pytorch-fsdp", era)));
     cells["era"] = "pytorch-fsdp";
     EXPECT_EQ(row.predicted, predicted(cells).predicted) << era;
+    cells["era"] = era;
+    cells["year"] = "2022";
+    EXPECT_THAT(predicted(cells).status, HasSubstr("is taken as pytorch-fsdp")) << era;
   }
 }
 
@@ -89,6 +92,7 @@ TEST(SoftwareRows, PyTorchHasFusedAttentionSince2023) {
   };
   EXPECT_EQ(kernels("2022", ""), workload::AttentionKernels::unfused);
   EXPECT_EQ(kernels("2022", "FlashAttention"), workload::AttentionKernels::sdpa);
+  EXPECT_EQ(kernels("2022", "xformers memory-efficient"), workload::AttentionKernels::sdpa);
   EXPECT_EQ(kernels("2023", ""), workload::AttentionKernels::sdpa);
 }
 

@@ -20,17 +20,20 @@ struct NotePhrase {
   const char* what;   ///< that the figure is of, or that is told
 };
 
+constexpr const char* kAllTogether = "all GPUs together";
+constexpr const char* kSamples = "samples, not tokens";
+
 constexpr NotePhrase kNotePhrases[] = {
     {"forward only", "", NoteSays::refused, "", "the forward pass alone"},
     {"forward pass only", "", NoteSays::refused, "", "the forward pass alone"},
     {"inference only", "", NoteSays::refused, "", "inference"},
-    {"whole cluster", "number", NoteSays::refused, "", "all GPUs together"},
-    {"whole cluster", "figure", NoteSays::refused, "", "all GPUs together"},
-    {"whole cluster", "throughput", NoteSays::refused, "", "all GPUs together"},
-    {"entire cluster", "throughput", NoteSays::refused, "", "all GPUs together"},
-    {"aggregate throughput", "", NoteSays::refused, "", "all GPUs together"},
-    {"samples", "figure is", NoteSays::refused, "", "samples, not tokens"},
-    {"samples", "number is", NoteSays::refused, "", "samples, not tokens"},
+    {"whole cluster", "number", NoteSays::refused, "", kAllTogether},
+    {"whole cluster", "figure", NoteSays::refused, "", kAllTogether},
+    {"whole cluster", "throughput", NoteSays::refused, "", kAllTogether},
+    {"entire cluster", "throughput", NoteSays::refused, "", kAllTogether},
+    {"aggregate throughput", "", NoteSays::refused, "", kAllTogether},
+    {"samples", "figure is", NoteSays::refused, "", kSamples},
+    {"samples", "number is", NoteSays::refused, "", kSamples},
     {"mixed gpu", "", NoteSays::refused, "", "GPUs of several kinds"},
     {"heterogeneous gpu", "", NoteSays::refused, "", "GPUs of several kinds"},
     {"gpu hour", "", NoteSays::downtime, "downtime", "GPU hours hold the time between steps"},
@@ -59,10 +62,11 @@ constexpr NotePhrase kNotePhrases[] = {
     {"chunked", "entropy", NoteSays::told, "loss", "the loss is the software's own, not in pieces"},
     {"tiled", "mlp", NoteSays::told, "mlp", "the MLP runs in one piece here"}};
 
-/// Whether a clause says how the figure of one GPU came about: then it is of one.
-bool of_one_gpu(const std::string& clause) {
-  return contains_any(clause, std::array{"divided", "per gpu", "a gpu", "/gpu", "x seq"}) ||
-         contains(clause, "/ ");
+/// Whether a clause says how the figure of one GPU in tokens came out of what it names.
+bool settles(const std::string& clause, std::string_view what) {
+  return (what == kAllTogether &&
+          contains_any(clause, std::array{"divided", "per gpu", "a gpu", "/gpu", "/ "})) ||
+         (what == kSamples && contains(clause, "seq"));
 }
 
 void add_clause(const std::string& clause, NoteWords& out) {
@@ -70,7 +74,7 @@ void add_clause(const std::string& clause, NoteWords& out) {
     if (!contains(clause, phrase.text) || !contains(clause, phrase.beside)) {
       continue;
     }
-    if (phrase.says == NoteSays::refused && of_one_gpu(clause)) {
+    if (phrase.says == NoteSays::refused && settles(clause, phrase.what)) {
       continue;
     }
     if (phrase.says == NoteSays::refused) {
