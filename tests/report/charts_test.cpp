@@ -26,7 +26,10 @@ TEST(Charts, OtherVerbsHaveChartsToo) {
   EXPECT_THAT(ids_of(plan), testing::ElementsAre("plans", "front", "plan_memory"));
   Json drill = specimen_result("headway.drill/1");
   drill["lost"]["accounts_s"]["detect"] = 1;
+  drill["remedies"][0]["saved_s"] = 60;
   EXPECT_THAT(ids_of(drill), testing::ElementsAre("cascade", "lost", "remedies"));
+  drill["remedies"][0]["saved_s"] = -171;  // what costs time is no remedy
+  EXPECT_THAT(ids_of(drill), testing::ElementsAre("cascade", "lost"));
   Json compare = specimen_result("headway.compare/1");
   compare["a"]["figures"]["mfu"] = 0.4;
   compare["b"]["figures"]["mfu"] = 0.5;

@@ -47,6 +47,15 @@ TEST(Tiles, ARangeWithoutWidthIsOneFigure) {
   EXPECT_THAT(tiles_of(run), Contains(Pair("2.00 s", "step; 90 %: 2.00")));
 }
 
+TEST(Tiles, OfAnAnswerAreTheValueAndItsFigure) {
+  const Json solved = parsed_result(R"({"schema": "headway.solve/1", "key": "cluster.nodes",
+    "condition": "step.mfu >= 0.3", "answer": {"value": "16", "figure": 0.31},
+    "sentences": ["The smallest is 16.", "At 8 it is 0.2."]})");
+  EXPECT_THAT(tiles_of(solved), testing::ElementsAre(Pair("16", "cluster.nodes"),
+                                                     Pair("0.310", "where step.mfu >= 0.3")));
+  EXPECT_EQ(verdict_of(solved), "The smallest is 16. At 8 it is 0.2.");
+}
+
 TEST(Tiles, OfAComparisonAreWhatBMakesOfA) {
   Json both = parsed_result(R"({"schema": "headway.compare/1",
     "a": {"name": "Old", "figures": {"step_time_s": 4.0, "mfu": 0.4, "total_usd": null}},

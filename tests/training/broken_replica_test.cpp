@@ -224,6 +224,7 @@ TEST(BrokenReplica, WhatIsNotModelledIsRefusedByName) {
   EXPECT_THAT(complaint_of_replicas(s), HasSubstr("a rank has two stages"));
   // Boosted boards of the 64 GPUs' one replica in two draw 0.2 x 32 x 700 W more.
   s = narrows;
+  s.run.recovery.eviction = failures::Eviction::gpu;
   s.run.recovery.elastic->boost = 1.2;
   s.cluster.power.emplace();
   s.cluster.power->facility = core::Watts(1e6);

@@ -142,6 +142,7 @@ TEST(PowerFit, MetasBuildingFeedsTheBoardsWhatTheyProvision) {
 TEST(PowerFit, WhatIsFedInFullIsAsWithoutALimit) {
   Scenario s = with_rack(32 * 700 + 4 * 2000);  // exactly what boards at their limit draw
   s.cluster.power->facility = Watts(1e6);
+  s.cluster.power->pue = 1;
   const StepResult step = simulate_step(check(s));
   EXPECT_EQ(check(s).scenario().cluster.node.gpu.own_power, Watts(0));
   EXPECT_EQ(power_fit(s)->lowered_by, PowerLimit::none);

@@ -113,7 +113,7 @@ TEST(FlowModelError, ReadsTheTableOfTheCatalogue) {
   EXPECT_EQ(rows.front().message.si(), 65536.0 * 16 / 64);
   EXPECT_EQ(rows[2].traffic, "permutation");
   EXPECT_EQ(rows[2].message.si(), 65536);
-  EXPECT_EQ(rows[1].times, 1.311);
+  EXPECT_EQ(rows[1].times, 1.239);
   EXPECT_TRUE(load_flow_model({HEADWAY_SOURCE_DIR "/docs"}).empty());
   const auto known = load_known_errors({HEADWAY_SOURCE_DIR "/configs"});
   EXPECT_EQ(known.flow_model.size(), rows.size());

@@ -259,6 +259,7 @@ int run_validate(int argc, char** argv) {
                  "Scale the profile by this row and say what it does to the others")
       ->option_text("ROW");
   add_progress_options(app, options);
+  app.get_option("--progress")->group("");  // beside --quiet
   add_report_option(app, options);
   add_tables_option(app, options);
   add_output_options(app, options, {"table", "json", "csv", "md"});
