@@ -54,7 +54,7 @@ void add_output_options(CLI::App& app,
                         CommonOptions& options,
                         const std::vector<std::string>& formats);
 
-/// --tables: for programs that ask for JSON, as the Python package does; no help names it.
+/// --tables: for programs that ask for JSON, as the Python package does; help names it at its end.
 void add_tables_option(CLI::App& app, CommonOptions& options);
 
 /// A parser with the help of the house: what, options with defaults, two examples.

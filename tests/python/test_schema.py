@@ -118,7 +118,7 @@ def test_validate_runs(command, tmp_path):
         "id,gpu,arch,measured_tokens_per_s_per_gpu\na,none,dense,1\nb,H100,hybrid,n/a\n"
     )
     printed = command("validate", "--runs", table, "--format", "json")
-    assert printed.returncode == 0, printed.stderr
+    assert printed.returncode == 3, "nothing is predicted"
     validator("headway.validate-1.json").validate(json.loads(printed.stdout))
 
 
