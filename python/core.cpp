@@ -1,5 +1,5 @@
-// headway._core: the functions of the command line for Python. Text goes in, text comes out; what is
-// decided here is which function of the study and report rooms that text is for.
+// headway._core: the functions of the command line for Python. Text goes in, text comes out; what
+// is decided here is which function of the study and report rooms that text is for.
 #include <algorithm>
 #include <chrono>
 #include <exception>

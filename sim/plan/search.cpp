@@ -540,8 +540,7 @@ PlanResult search(const training::Scenario& scenario, const PlanOptions& options
   const auto& feeds = scenario.cluster.power;
   if (options.limits.power && !scenario.run.prices && !(feeds && feeds->pue)) {
     result.searched.held.push_back(
-        {"cluster.power.pue",
-         "1, there being no prices: power of GPUs, hosts and switches alone"});
+        {"cluster.power.pue", "1, there being no prices: power of GPUs, hosts and switches alone"});
   }
   return result;
 }

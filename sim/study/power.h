@@ -25,7 +25,7 @@ struct PowerReport {
   double ramp = 0;  ///< [W/s]
   core::Seconds window;
   double pue = 1;
-  int sites = 1;  ///< that all figures are of together
+  int sites = 1;             ///< that all figures are of together
   core::Watts rack_of_node;  ///< one node with its GPUs at their limit
   double joules_per_token = 0;
   std::optional<training::PowerFit> limits;
@@ -57,7 +57,8 @@ struct PowerReport {
     v.figure("node_w", rack_of_node, "W",
              "one node with its GPUs at their limit; a rack draws this times its nodes",
              core::non_negative);
-    v.figure("pue", pue, "1", "of `cluster.power`, or of `run.prices`; 1 where neither says it", core::positive);
+    v.figure("pue", pue, "1", "of `cluster.power`, or of `run.prices`; 1 where neither says it",
+             core::positive);
     v.figure("facility_mean_w", mean * pue, "W", "`mean_w` x PUE", core::non_negative);
     v.figure("facility_peak_w", peak * pue, "W", "`peak_w` x PUE", core::non_negative);
     v.figure("joules_per_token", joules_per_token, "J", "facility_mean_w / tokens per second",

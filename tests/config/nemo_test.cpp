@@ -9,13 +9,14 @@
 namespace headway::config {
 namespace {
 
+using import::LaunchImport;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-import::LaunchImport read(const std::string& text){
-    return import::read_launch(import::nemo_table(), read_yaml_settings(text, "gpt.yaml"), {});
-}  // namespace
+LaunchImport read(const std::string& text) {
+  return import::read_launch(import::nemo_table(), read_yaml_settings(text, "gpt.yaml"), {});
+}
 
 /// What NeMo's file of a run has.
 std::string written(const import::LaunchRun& run) {
@@ -192,5 +193,5 @@ TEST(Nemo, TensorOverlapNeedsSequenceParallelism) {
   EXPECT_EQ(values(written(run)).at("model.ub_tp_comm_overlap"), "true");
 }
 
-}  // namespace headway::config
+}  // namespace
 }  // namespace headway::config

@@ -11,6 +11,7 @@
 namespace headway::study {
 namespace {
 
+using import::ChakraJob;
 using import::ChakraNode;
 using import::compute;
 using import::trace_of;
@@ -25,9 +26,9 @@ gpu::GpuSpec plain_gpu() {
   return gpu;
 }
 
-import::ChakraJob job_of(const std::vector<ChakraNode>& nodes){
-    return import::join_traces({trace_of(0, nodes)}, {});
-}  // namespace
+ChakraJob job_of(const std::vector<ChakraNode>& nodes) {
+  return import::join_traces({trace_of(0, nodes)}, {});
+}
 
 ChakraNode work(std::int64_t operations, std::int64_t bytes) {
   ChakraNode node = compute(0, 0);
@@ -55,5 +56,5 @@ TEST(Roofline, ADurationGoesBeforeAndNothingIsSaid) {
   EXPECT_EQ(job.traces[0].nodes[0].picoseconds(), 7'000'000);
 }
 
-}  // namespace headway::study
+}  // namespace
 }  // namespace headway::study
