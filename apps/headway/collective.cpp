@@ -112,6 +112,14 @@ OutFile shown(const study::CollectiveReport& result, const CommonOptions& option
                : OutFile{options.out, std::move(text)};
 }
 
+std::vector<OutFile> files_of(const study::CollectiveReport& result, const CommonOptions& options) {
+  std::vector<OutFile> files{shown(result, options)};
+  if (!options.tables.empty()) {
+    files.push_back({options.tables, report::nccl_tests_text(result)});
+  }
+  return files;
+}
+
 }  // namespace
 
 int run_collective(int argc, char** argv) {
@@ -168,12 +176,7 @@ int run_collective(int argc, char** argv) {
   }
   given.sizes_given = first->count() + last->count() > 0;
   check_out(options, {options.tables});
-  const auto result = answer(given, options);
-  std::vector<OutFile> files{shown(result, options)};
-  if (!options.tables.empty()) {
-    files.push_back({options.tables, report::nccl_tests_text(result)});
-  }
-  deliver(options, files);
+  deliver(options, files_of(answer(given, options), options));
   return 0;
 }
 

@@ -66,6 +66,19 @@ std::vector<OutFile> described(study::TopoReport& result,
                              report::topo_document);
 }
 
+/// The files of --dot and --graphml, where they are named.
+void add_graphs(const std::string& dot,
+                const std::string& graphml,
+                const network::Fabric& fabric,
+                std::vector<OutFile>& files) {
+  if (!dot.empty()) {
+    files.push_back({dot, network::to_dot(fabric)});
+  }
+  if (!graphml.empty()) {
+    files.push_back({graphml, network::to_graphml(fabric)});
+  }
+}
+
 }  // namespace
 
 int run_topo(int argc, char** argv) {
@@ -123,12 +136,7 @@ int run_topo(int argc, char** argv) {
           ? printed_with_tables(stressed(result.machine, fabric, stress, options), options,
                                 report::stress_json, report::stress_csv, report::stress_document)
           : described(result, fabric, options);
-  if (!dot.empty()) {
-    files.push_back({dot, network::to_dot(fabric)});
-  }
-  if (!graphml.empty()) {
-    files.push_back({graphml, network::to_graphml(fabric)});
-  }
+  add_graphs(dot, graphml, fabric, files);
   deliver(options, files);
   return 0;
 }

@@ -4,6 +4,7 @@
 #include "sim/config/load.h"
 #include "sim/core/checked.h"
 #include "sim/core/error.h"
+#include "sim/core/shown_text.h"
 #include "sim/training/step/step.h"
 #include "sim/validation/run_parts.h"
 #include "sim/validation/run_software.h"

@@ -342,6 +342,13 @@ void fill_counts(const network::RunResult& run, std::int64_t gpus, StepResult& r
   result.ranks = gpus;
 }
 
+void fill_critical_path(const network::RunResult& run, StepResult& result) {
+  const auto path = critical_path(run);
+  for (std::size_t a = 0; a < core::kActivities; ++a) {
+    result.critical_path.values[a] = core::Clock::step().to_seconds(path.values[a]);
+  }
+}
+
 /// Of memory that is nearly full, and of a domain that nobody describes.
 void warn_of_machine(const CheckedScenario& checked, StepResult& result) {
   const Scenario& s = checked.scenario();
@@ -381,10 +388,8 @@ StepResult simulate_step(const CheckedScenario& checked, const StepOptions& opti
     result.packets = time_by_packets(checked, fabric, *options.packets, lowered,
                                      [&progress] { progress.look(); });
   }
-  network::RunOptions run_options;
-  run_options.fold = options.fold;
-  run_options.paths = options.trace;
-  run_options.launch = &lowered.launch;
+  network::RunOptions run_options{
+      .fold = options.fold, .paths = options.trace, .launch = &lowered.launch};
   progress.look();
   run_options.progress = progress.piece();
   const network::RunResult run = run_step(lowered, run_options);
@@ -397,10 +402,7 @@ StepResult simulate_step(const CheckedScenario& checked, const StepOptions& opti
   fill_breakdown(lowered, run, result);
   result.calls = network_calls(lowered);
   if (options.trace) {
-    const auto path = critical_path(run);
-    for (std::size_t a = 0; a < core::kActivities; ++a) {
-      result.critical_path.values[a] = clock.to_seconds(path.values[a]);
-    }
+    fill_critical_path(run, result);
   }
   add_exchanges(result);
   add_imbalance(checked, result);

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "sim/validation/words/cell_words.h"
+#include "sim/workload/framework/framework_words.h"
 #include "sim/workload/usual_run.h"
 
 namespace headway::validation {
