@@ -297,8 +297,8 @@ std::string entry_suggestion(std::string_view name, const std::vector<std::strin
     const std::string lower = core::lower_case(std::string(name));
     for (const auto& nickname : kNicknames) {
       if (found.empty() && lower.find(nickname.part) != std::string::npos) {
-        found = alike(
-            [&](const auto& words) { return has_all(words, {std::string(nickname.token)}); });
+        found =
+            alike([&](const auto& words) { return has_all(words, {std::string(nickname.token)}); });
       }
     }
   }
