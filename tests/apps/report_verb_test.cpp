@@ -250,6 +250,14 @@ TEST_F(Suggestions, AGpuThatNobodyMeasuredSaysSo) {
                         "/configs/scenarios/power-llama-70b-576-gb200.yaml --set "
                         "cluster.node.scale_up.domain_gpus=144");
   EXPECT_THAT(wide.out, HasSubstr("a domain of 144 GPUs is larger than any"));
+  // What a source describes of one GPU is not of all of its architecture.
+  const auto of_72 = [&](const std::string& node) {
+    return run("run " HEADWAY_ROOT
+               "/configs/scenarios/power-llama-70b-576-gb200.yaml --set cluster.node.use=" +
+               node + " --set cluster.node.scale_up.domain_gpus=72 --set cluster.nodes=72 --full")
+        .out;
+  };
+  EXPECT_THAT(of_72("helios-mi455x"), testing::Not(HasSubstr("is larger than any")));
 }
 
 TEST_F(Suggestions, OtherWordsAndMappings) {

@@ -322,6 +322,10 @@ TEST(Campaign, BillsEveryGpuHour) {
   const Seconds stepping((ledger[Account::useful] + ledger[Account::lost]) / 16384);
   EXPECT_NEAR(outcome.mean_bill->energy / it_energy(power, stepping, Seconds(54 * kSecondsADay)), 1,
               1e-9);
+  // A feed's PUE is the building's, in the bill too.
+  s.cluster.power.emplace().facility = core::Watts(1e9);
+  s.cluster.power->pue = 1.5;
+  EXPECT_NEAR(simulate(s).mean_bill->energy / outcome.mean_bill->energy, 1.5, 1e-9);
   // Dollars a useful hour: total / (ETTR x GPU hours).
   EXPECT_NEAR(outcome.mean_bill->usd_per_useful_gpu_hour,
               outcome.mean_bill->total().si() / (outcome.result.ettr.mean * hours * 16384), 1e-9);

@@ -112,6 +112,16 @@ if CAN_BROWSE:
         assert "token" in stranger.page.inner_text("#status")
         stranger.context.close()
 
+    def test_a_link_is_of_the_form_as_it_stands(tab, browser, server):
+        tab.change("parallelism.tensor", "3")
+        tab.page.wait_for_selector("#errors .bad")
+        tab.page.click("#link")
+        other = Tab(browser, server.address)
+        other.page.goto(tab.page.url)
+        other.page.wait_for_function("document.querySelectorAll('#changes li').length === 1")
+        expect(other.field("parallelism.tensor")).to_have_value("3")
+        other.context.close()
+
     def test_a_link_is_not_lost_to_an_answer_that_comes_meanwhile(tab):
         before = tab.page.url
         tab.change("parallelism.tensor", "4")

@@ -28,6 +28,16 @@ TEST(Charts, OtherVerbsHaveChartsToo) {
   drill["lost"]["accounts_s"]["detect"] = 1;
   drill["remedies"][0]["saved_s"] = 60;
   EXPECT_THAT(ids_of(drill), testing::ElementsAre("cascade", "lost", "remedies"));
+  // Where all happens at once the axis is ten seconds long, and ends with what happens last.
+  const auto domain = [&drill] {
+    return charts_of({drill, "d.json"}).front().specification["encoding"]["x"]["scale"]["domain"];
+  };
+  for (auto& moment : drill["timeline"]) {
+    moment["at_s"] = 0;
+  }
+  EXPECT_EQ(domain(), Json({0, 10}));
+  drill["timeline"][0]["at_s"] = 700;
+  EXPECT_EQ(domain(), Json({0, 700}));
   drill["remedies"][0]["saved_s"] = -171;  // what costs time is no remedy
   EXPECT_THAT(ids_of(drill), testing::ElementsAre("cascade", "lost"));
   Json compare = specimen_result("headway.compare/1");

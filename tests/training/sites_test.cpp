@@ -320,6 +320,20 @@ core::Seconds with_slow_ways(int count, double keeps, bool all) {
 
 // The ring between sites goes at the pace of its slowest way: what campaigns take for granted when
 // they slow all ways for one.
+TEST(Sites, WhereTheLawOfTcpEndsIsSaid) {
+  Scenario s = on_two_sites();
+  const auto says = [&s](double loss, network::WideAreaTransport transport) {
+    s.cluster.sites->loss = loss;
+    s.cluster.sites->transport = transport;
+    const auto list = simulate_step(check(Scenario(s)), {.trace = false}).assumptions;
+    return std::any_of(list.begin(), list.end(),
+                       [](const Assumption& a) { return a.key == "cluster.sites.loss"; });
+  };
+  EXPECT_TRUE(says(0.02, network::WideAreaTransport::tcp_cubic));
+  EXPECT_FALSE(says(0.01, network::WideAreaTransport::tcp_reno));
+  EXPECT_FALSE(says(0.02, network::WideAreaTransport::rdma_selective_repeat));
+}
+
 TEST(Sites, OneSlowWayIsAsSlowAsAll) {
   for (const int count : {2, 4}) {
     for (const double keeps : {0.5, 0.1}) {

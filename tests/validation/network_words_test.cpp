@@ -184,6 +184,15 @@ TEST(NetworkWords, InstancesAreNamesAndThoseOfTheCatalogueHaveItsCards) {
   EXPECT_EQ(scenario(worded("a3-megagpu-8g", "A100-SXM4-80GB")).cluster.node.nic.count, 8);
 }
 
+TEST(NetworkWords, OfALongCellTheFirstThousandCharactersAreRead) {
+  std::string cell = "4x HDR";
+  for (int i = 0; i < 100000; ++i) {
+    cell += " 100 Gbps";
+  }
+  EXPECT_THAT(predicted(worded(cell.c_str())).status,
+              HasSubstr("all behind its first thousand characters"));
+}
+
 TEST(NetworkWords, OversubscriptionNarrowsTheLeaves) {
   for (const auto& [words, ratio] :
        {std::pair("1:4 oversubscribed 100G", 4.0), std::pair("4x oversubscription, IB HDR", 4.0),

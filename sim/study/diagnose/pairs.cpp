@@ -1,10 +1,14 @@
 #include "sim/study/diagnose/pairs.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <fmt/format.h>
+#include <limits>
 #include <map>
 #include <oneapi/tbb/parallel_for.h>
+#include <optional>
+#include <utility>
 
 #include "sim/core/error.h"
 
