@@ -119,6 +119,8 @@ def test_validate_runs(command, tmp_path):
     )
     printed = command("validate", "--runs", table, "--format", "json")
     assert printed.returncode == 3, "nothing is predicted"
+    named = command("validate", table, "--format", "json")
+    assert named.stdout == printed.stdout, "a table alone is that of --runs"
     validator("headway.validate-1.json").validate(json.loads(printed.stdout))
 
 

@@ -185,6 +185,26 @@ TEST(PacketFabric, RunsEveryCollective) {
   }
 }
 
+// Each of 64 ranks at one leaf sends 63 packets of 4 KiB at 50 GB/s, to the rank behind it first:
+// no port has two at a time, and the last is there after 63 packet times. All to the first rank
+// first, the last rank would wait for 62 of them before its first packet.
+TEST(PacketFabric, AnExchangeOfAllBeginsWithAnotherRankEach) {
+  auto in = flat_tree(64);
+  in.fabric.ports_per_leaf = 64;
+  const Fabric fabric(in);
+  PacketOptions options;
+  options.spec = spec_of(in);
+  const PacketFabric cables(fabric, options.spec);
+  const CollectiveCall call{CollectiveKind::all_to_all, 256_KiB, Algorithm::direct, {}};
+  const double ends =
+      static_cast<double>(run_packet_collective(fabric, cables, call, gpus(64), {}, options).end);
+  const CollectiveCall one{CollectiveKind::send_receive, 4_KiB, Algorithm::direct, {}};
+  const double alone =
+      static_cast<double>(run_packet_collective(fabric, cables, one, gpus(2), {}, options).end);
+  const double packet = 4096 / 50e9 * 1e12;
+  EXPECT_NEAR((ends - alone) / (62 * packet), 1, 0.1);
+}
+
 // A failed spine: the same capacity is left in both tiers, and packets still arrive.
 TEST(PacketFabric, LeavesOutWhatHasFailed) {
   for (const Routing routing : {Routing::adaptive, Routing::ecmp}) {
