@@ -7,7 +7,7 @@ import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from headway import _core
 from headway._progress import Listener, Progress, listener, watched
@@ -50,9 +50,13 @@ def run(
     trace: PathLike | None = None,
     trace_ranks: str | None = None,
     trace_steps: int | None = None,
+    trace_format: Literal["perfetto", "chrome"] | None = None,
     trace_run: PathLike | None = None,
     power: PathLike | None = None,
     force: bool = False,
+    keep: PathLike | None = None,
+    engine: str | None = None,
+    scheduler: str | None = None,
     progress: Progress = False,
 ) -> RunResult:
     """Predicts one scenario.
@@ -84,12 +88,18 @@ def run(
         Also these ranks' kernels and transfers in `trace`: ``"0-7,64"``.
     trace_steps : int, optional
         So many steps in `trace`.
+    trace_format : "perfetto" or "chrome", optional
+        Of both traces, whatever their names end in.
     trace_run : path, optional
         Also the failures of one trial as a trace.
     power : path, optional
         Also what the cluster draws over a step: kW over time (CSV), and ``power`` of the result.
     force : bool
         Overwrite these files.
+    keep : path, optional
+        Folder that keeps finished trials of the run: one that was begun there goes on.
+    engine, scheduler : str, optional
+        As in `sweep`, for the trials in that folder.
     progress : bool or callable
         True: a bar of tqdm. Else it is told what is done now, how much of it and how much there
         is: ``progress("simulating the campaign", 20, 200)``. What it raises ends the call.
@@ -124,7 +134,8 @@ def run(
 
     files = {
         "trace": trace, "trace-ranks": trace_ranks, "trace-steps": trace_steps,
-        "trace-run": trace_run, "power": power,
+        "trace-format": trace_format, "trace-run": trace_run, "power": power,
+        "keep": keep, "engine": engine, "scheduler": scheduler,
     }  # fmt: skip
     with listener(progress) as told:
         if any(value is not None for value in files.values()):

@@ -261,6 +261,9 @@ def test_python_writes_the_files_that_the_program_writes(small, command, tmp_pat
     assert done.returncode == 0, done.stderr
     for name, file in files.items():
         assert paths[name].read_bytes() == (tmp_path / f"own-{file}").read_bytes(), name
+    chrome = tmp_path / "chrome.pftrace"
+    headway.run(small, trace=chrome, trace_format="chrome")
+    assert json.loads(chrome.read_text())["traceEvents"]
     with pytest.raises(headway.Error, match="--force"):
         headway.run(small, power=paths["power"])
     headway.run(small, power=paths["power"], force=True)

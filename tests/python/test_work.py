@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
+import headway
 import pytest
 from clusters import ENGINE, with_a_killed_worker
 from headway import _core
@@ -110,3 +111,15 @@ def test_a_worker_with_another_catalogue_refuses(scenario: Path, program: Path) 
         _core.Shards(json.dumps(changed), _roots())
     assert _core.shard_count(manifest) == 3
     assert _core.shard_name(manifest, 2).endswith("-00002-of-00003.jsonl")
+
+
+def test_python_keeps_trials_too(scenario: Path) -> None:
+    kept = scenario.parent / "kept"
+    plain = headway.run(scenario)
+    assert {**headway.run(scenario, keep=kept), "timing": None} == {**plain, "timing": None}
+    begun = {path.name: path.stat().st_mtime_ns for path in kept.iterdir()}
+    assert begun, "nothing is kept"
+    assert headway.run(scenario, keep=kept).campaign == plain.campaign
+    assert {path.name: path.stat().st_mtime_ns for path in kept.iterdir()} == begun
+    with pytest.raises(headway.Error, match="--scheduler"):
+        headway.run(scenario, scheduler="tcp://127.0.0.1:1")
