@@ -23,6 +23,10 @@ constexpr auto enum_words(Architecture) {
                     E{A::cdna2, "cdna2"}, E{A::cdna3, "cdna3"},   E{A::cdna4, "cdna4"}};
 }
 
+constexpr bool before_ampere(Architecture architecture) {
+  return architecture == Architecture::volta || architecture == Architecture::turing;
+}
+
 /// Dense peak rates of matrix products (no structured sparsity). Zero: the format is not supported.
 struct PeakRates {
   core::FlopsPerSecond fp32, tf32, bf16, fp16, fp8, fp4;

@@ -82,6 +82,24 @@ void check_power(const gpu::GpuSpec& gpu, Complaints& complaints) {
   }
 }
 
+/// GPUs of the largest server that is one NVLink domain (DGX-2, HGX A100 of two boards).
+constexpr int kLargestServer = 16;
+
+/// An entry's server whose GPUs are changed and whose NVLink domain is not would share it with its
+/// neighbours; racks that are one domain are larger.
+void check_domain(const ClusterSpec& c, Complaints& complaints) {
+  constexpr std::string_view kGpus = "cluster.node.gpus";
+  const int domain = c.node.scale_up.domain_gpus;
+  if (domain > c.node.gpus && domain <= kLargestServer &&
+      complaints.apart(kGpus, "cluster.node.scale_up.domain_gpus")) {
+    complaints.add(kGpus,
+                   "nodes of {0} GPUs would share the NVLink domain of {1} GPUs of the {2}; write "
+                   "'cluster.node.scale_up.domain_gpus' too ({0}: each node is one), and "
+                   "'cluster.node.nic.count', {3} now",
+                   c.node.gpus, domain, c.node.name, c.node.nic.count);
+  }
+}
+
 void check_cluster(const ClusterSpec& c, Complaints& complaints) {
   check_power(c.node.gpu, complaints);
   const int domain = c.node.scale_up.domain_gpus;
@@ -94,6 +112,7 @@ void check_cluster(const ClusterSpec& c, Complaints& complaints) {
     complaints.add("cluster.node.nic.count", "{} network cards cannot be shared evenly by {} GPUs",
                    c.node.nic.count, c.node.gpus);
   }
+  check_domain(c, complaints);
   const bool domains_span_nodes = domain > c.node.gpus;
   if (c.placement != Placement::packed && domains_span_nodes) {
     complaints.add(
@@ -468,6 +487,17 @@ void check_other_gpus(const Scenario& scenario, Complaints& complaints) {
 }
 
 /// The rules that no layout mends.
+/// A learned embedding of positions has as many rows as the model was made with.
+void check_positions(const Scenario& s, Complaints& complaints) {
+  const int positions = s.model.learned_positions;
+  if (positions > 0 && s.training.sequence_length > positions) {
+    complaints.add({"training.sequence_length", "model.learned_positions"},
+                   "{} has learned positions for {} tokens, sequences have {}; shorten them, or "
+                   "give the model more 'learned_positions'",
+                   s.model.name, positions, s.training.sequence_length);
+  }
+}
+
 void check_fixed(const Scenario& scenario, const SourceMarks& marks, Complaints& complaints) {
   check_format(scenario, complaints);
   check_cluster(scenario.cluster, complaints);
@@ -480,6 +510,7 @@ void check_fixed(const Scenario& scenario, const SourceMarks& marks, Complaints&
     check_fabric(scenario.cluster, complaints);
   }
   check_model(scenario.model, complaints);
+  check_positions(scenario, complaints);
   check_precision(scenario, complaints);
   check_saved_bytes(scenario, marks, complaints);
   check_shares(scenario, complaints);
@@ -505,6 +536,18 @@ void check_apart_from_layout(const Scenario& scenario, const SourceMarks& marks)
   complaints.throw_if_any();
 }
 
+/// Fused attention needs Ampere's instructions (README.md of Dao-AILab/flash-attention; cuDNN,
+/// Transformer Engine's support matrix). On older GPUs training software other than PyTorch, whose
+/// scaled_dot_product_attention has a kernel for them, keeps the scores in memory.
+void use_attention_of_the_gpu(Scenario& scenario) {
+  using workload::AttentionKernels;
+  AttentionKernels& kernels = scenario.training.framework.attention_kernels;
+  if (gpu::before_ampere(scenario.cluster.node.gpu.architecture) &&
+      kernels != AttentionKernels::sdpa) {
+    kernels = AttentionKernels::unfused;
+  }
+}
+
 CheckedScenario check(Scenario scenario, const SourceMarks& marks) {
   Complaints complaints(marks);
   check_fixed(scenario, marks, complaints);
@@ -515,6 +558,7 @@ CheckedScenario check(Scenario scenario, const SourceMarks& marks) {
   check_context(scenario, complaints);
   const std::int64_t gpus = count_gpus(scenario.cluster, complaints);
   apply(scenario.calibration, scenario.cluster);
+  use_attention_of_the_gpu(scenario);
   const int data = resolve_data(scenario, gpus, complaints);
   const int micro_batches = data > 0 ? resolve_micro_batches(scenario, data, complaints) : 0;
   check_recovery(scenario, data, complaints);

@@ -41,6 +41,11 @@ class Complaints {
       list_.add(core::find_mark(marks_, path), text);
     }
   }
+  /// Whether two values were written in different places, as where one of an entry is changed.
+  [[nodiscard]] bool apart(std::string_view one, std::string_view other) const {
+    const auto a = marks_.find(placed(one)), b = marks_.find(placed(other));
+    return a != marks_.end() && b != marks_.end() && a->second.file != b->second.file;
+  }
   /// What follows is asked of a node that stands at this path.
   void set_node(std::string path) { node_ = std::move(path); }
   [[nodiscard]] bool empty() const { return list_.empty(); }

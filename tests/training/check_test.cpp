@@ -204,5 +204,51 @@ TEST(Check, RefusesAPrecisionTheGpuDoesNotHave) {
   EXPECT_THAT(complaint(s), HasSubstr("H100 has no nvfp4; use"));
 }
 
+// No fused kernel of Megatron's or FlashAttention's runs on V100 and T4; PyTorch's own has one.
+TEST(Check, GpusBeforeAmpereKeepTheirScoresInMemory) {
+  using workload::AttentionKernels;
+  auto s = eight_nodes();
+  const auto kernels = [&](gpu::Architecture architecture, AttentionKernels asked) {
+    s.cluster.node.gpu.architecture = architecture;
+    s.training.framework.attention_kernels = asked;
+    return check(Scenario(s)).scenario().training.framework.attention_kernels;
+  };
+  for (const auto old : {gpu::Architecture::volta, gpu::Architecture::turing}) {
+    EXPECT_EQ(kernels(old, AttentionKernels::newest), AttentionKernels::unfused);
+    EXPECT_EQ(kernels(old, AttentionKernels::flash2), AttentionKernels::unfused);
+    EXPECT_EQ(kernels(old, AttentionKernels::sdpa), AttentionKernels::sdpa);
+  }
+  EXPECT_EQ(kernels(gpu::Architecture::ampere, AttentionKernels::newest), AttentionKernels::newest);
+}
+
+// A node of the catalogue with fewer GPUs is not half of an NVLink domain shared with the next.
+TEST(Check, NodesDoNotShareTheDomainOfAServerWhoseGpusAreChanged) {
+  auto s = eight_nodes();
+  s.parallelism = {};
+  s.cluster.node.gpus = 4;
+  const core::SourceMarks apart{{"cluster.node.gpus", {"--set", 0, 0, 1, ""}},
+                                {"cluster.node.scale_up.domain_gpus", {"n.yaml", 9, 3, 1, ""}}};
+  const auto told = [&](const core::SourceMarks& marks) {
+    try {
+      check(Scenario(s), marks);
+    } catch (const core::Error& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  EXPECT_THAT(told(apart), HasSubstr("nodes of 4 GPUs would share the NVLink domain of 8 GPUs"));
+  EXPECT_EQ(told({}), "");                   // where nobody changed one of them, that is the node
+  s.cluster.node.scale_up.domain_gpus = 72;  // a rack
+  EXPECT_EQ(told(apart), "");
+}
+
+TEST(Check, SequencesAreNoLongerThanLearnedPositions) {
+  auto s = eight_nodes();
+  s.model.learned_positions = s.training.sequence_length;
+  EXPECT_EQ(complaint(s), "");
+  s.model.learned_positions -= 1;
+  EXPECT_THAT(complaint(s), HasSubstr("has learned positions for"));
+}
+
 }  // namespace
 }  // namespace headway::training

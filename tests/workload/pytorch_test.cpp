@@ -48,6 +48,32 @@ TrainingSpec with(Elementwise elementwise) {
   return training;
 }
 
+// Softmax over scores, bytes a score of 16 bits: one kernel 4 forward, 6 backward. Eager: scale 4,
+// mask 4, softmax 2 + 4, cast 4 + 2 forward; cast 2 + 4, softmax 4 + 4 + 2, scale 4 backward. Kept:
+// 2, or 4 + 2; fp32 has nothing to cast.
+TEST(EagerOperators, OfUnfusedAttentionWriteTheirScoresAgainAndAgain) {
+  const double scores = 32.0 * 32 * 8192 * 8192;  // layers, heads
+  const auto softmax = [&](Elementwise elementwise, Precision precision) {
+    TrainingSpec training = with(elementwise);
+    training.precision = precision;
+    training.framework.attention_kernels = AttentionKernels::unfused;
+    return sums_of(one_pass(training), "softmax");
+  };
+  EXPECT_DOUBLE_EQ(softmax(Elementwise::fused, Precision::bf16).bytes, scores * 10);
+  EXPECT_DOUBLE_EQ(softmax(Elementwise::compiled, Precision::bf16).bytes, scores * 10);
+  EXPECT_DOUBLE_EQ(softmax(Elementwise::eager, Precision::bf16).bytes, scores * 40);
+  EXPECT_DOUBLE_EQ(softmax(Elementwise::eager, Precision::bf16).launches, 32 * 7);
+  EXPECT_DOUBLE_EQ(softmax(Elementwise::eager, Precision::fp32).bytes, scores * 20);
+  const auto kept = [&](Elementwise elementwise) {
+    TrainingSpec training = with(elementwise);
+    training.framework.attention_kernels = AttentionKernels::unfused;
+    const double unfused = saved_per_layer(llama_8b(), training, split(1, 1)).si();
+    training.framework.attention_kernels = AttentionKernels::newest;
+    return unfused - saved_per_layer(llama_8b(), training, split(1, 1)).si();
+  };
+  EXPECT_DOUBLE_EQ((kept(Elementwise::eager) - kept(Elementwise::fused)) * 32, scores * 4);
+}
+
 // RMSNorm, bytes an element: fused 4 forward, 6 backward and with the residual's gradient 8; eager
 // 2 x 4 + 4 x 7 = 36 forward, 2 x 8 + 4 x 17 = 84 and 6 backward. Two a layer and the last.
 TEST(EagerOperators, OfTheNormMoveTwelveTimesAsMuch) {

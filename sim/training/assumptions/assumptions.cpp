@@ -144,11 +144,17 @@ void add_software(const CheckedScenario& checked, std::vector<Assumption>& list)
   const auto& training = checked.scenario().training;
   const auto kernels = workload::fuses_attention(training) ? f.attention_kernels
                                                            : workload::AttentionKernels::unfused;
+  const auto& gpu = checked.scenario().cluster.node.gpu;
+  const bool old =
+      kernels == workload::AttentionKernels::unfused && gpu::before_ampere(gpu.architecture);
   list.push_back({"training.framework.attention_kernels", std::string(core::to_word(kernels)),
                   workload::full_precision(training.precision)
                       ? fmt::format("precision {}: flash kernels take operands of 16 bits or less",
                                     core::to_word(training.precision))
-                      : from});
+                  : old ? fmt::format("{}: flash kernels need Ampere or later", gpu.name)
+                        : from});
+  list.push_back({"training.framework.gradient_bytes",
+                  fmt::format("{:g} B a parameter", f.gradient_bytes), from});
   list.push_back({"training.framework.tensor_overlap", yes_no(f.tensor_overlap), from});
   list.push_back(
       {"training.framework.tensor_interference", fmt::format("{:g}", f.tensor_interference), from});

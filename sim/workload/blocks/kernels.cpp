@@ -198,12 +198,12 @@ Kernel score_product(
   return gemm(name, shape.wide, pass, shape.sequence, n, k, result, batch);
 }
 
-/// Bytes an element of dropout or its gradient: read and written, with a mask of one byte.
-double masked(const RankShape& shape) { return 2.0 * shape.element + 1.0; }
+/// Dropout or its gradient: read and written, with a mask of one byte, a quarter of an fp32.
+constexpr ElementwisePass kMasked{2, 0.25};
 
 /// Softmax or dropout over scores that are in memory.
-Kernel score_rows(const char* name, double bytes) {
-  Kernel kernel = memory_kernel(name, bytes);
+Kernel score_rows(const char* name, const ElementwisePass& pass, const RankShape& shape) {
+  Kernel kernel = elementwise_kernel(name, pass, shape.element, shape.scores());
   kernel.kind = KernelKind::score_rows;
   return kernel;
 }
@@ -355,12 +355,12 @@ std::vector<Kernel> attention_forward(const RankShape& shape, const FrameworkSpe
   if (framework.fuses_attention()) {
     return {flash_forward(shape, shape.own_attention())};
   }
-  const double scores = shape.scores();
   std::vector<Kernel> kernels{
       score_product("scores", shape, shape.sequence, shape.head_dim, GemmPass::forward)};
-  kernels.push_back(score_rows("softmax", 2.0 * shape.element * scores));
+  kernels.push_back(
+      score_rows("softmax", softmax_operator(framework, shape.element).forward, shape));
   if (shape.dropout) {
-    kernels.push_back(score_rows("attention dropout", masked(shape) * scores));
+    kernels.push_back(score_rows("attention dropout", kMasked, shape));
   }
   kernels.push_back(
       score_product("values", shape, shape.value_dim, shape.sequence, GemmPass::forward));
@@ -374,14 +374,14 @@ std::vector<Kernel> attention_backward(const RankShape& shape, const FrameworkSp
   if (framework.fuses_attention()) {
     return {flash_backward(shape, shape.own_attention())};
   }
-  const double scores = shape.scores();
   std::vector<Kernel> kernels{
       score_product("values", shape, shape.sequence, shape.value_dim, GemmPass::input_gradient),
       score_product("values", shape, shape.value_dim, shape.sequence, GemmPass::weight_gradient)};
   if (shape.dropout) {
-    kernels.push_back(score_rows("attention dropout", masked(shape) * scores));
+    kernels.push_back(score_rows("attention dropout", kMasked, shape));
   }
-  kernels.push_back(score_rows("softmax", 3.0 * shape.element * scores));
+  kernels.push_back(
+      score_rows("softmax", softmax_operator(framework, shape.element).backward, shape));
   kernels.push_back(
       score_product("scores", shape, shape.head_dim, shape.sequence, GemmPass::input_gradient));
   kernels.push_back(
@@ -516,7 +516,7 @@ std::vector<Kernel> residual_forward(const ModelSpec& model,
     kernels.push_back(memory_kernel("bias", 2.0 * shape.element * stream));
   }
   if (shape.dropout) {
-    kernels.push_back(memory_kernel("dropout", masked(shape) * stream));
+    kernels.push_back(memory_kernel("dropout", kMasked.bytes(shape.element) * stream));
   }
   kernels.push_back(memory_kernel("residual", 3.0 * shape.element * stream));
   return kernels;
@@ -526,7 +526,7 @@ std::vector<Kernel> residual_backward(const RankShape& shape) {
   if (!shape.dropout) {
     return {};
   }
-  return {memory_kernel("dropout", masked(shape) * shape.split_stream())};
+  return {memory_kernel("dropout", kMasked.bytes(shape.element) * shape.split_stream())};
 }
 
 namespace {

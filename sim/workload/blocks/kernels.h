@@ -67,7 +67,8 @@ core::Kernel flash_backward(const RankShape& shape, const AttentionShape& attent
 
 /// Core attention of a rank that has whole sequences: one flash kernel, or score product, softmax,
 /// dropout and value product. Bytes of the unfused form, each 16-bit score element: forward 13,
-/// backward 19 with dropout; 8 and 14 without. Native sparse attention: native/native_blocks.h.
+/// backward 19 with dropout; 8 and 14 without; where elementwise work is eager 24 and 28 without.
+/// Native sparse attention: native/native_blocks.h.
 std::vector<core::Kernel> attention_forward(const RankShape& shape, const FrameworkSpec& framework);
 std::vector<core::Kernel> attention_backward(const RankShape& shape,
                                              const FrameworkSpec& framework);

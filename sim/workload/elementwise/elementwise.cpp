@@ -68,7 +68,20 @@ constexpr ElementwiseOperator kSingleGate{{3, 0, 1}, {5, 0, 1}};
 /// Plain: reads its input, backward and the gradient, writes one.
 constexpr ElementwiseOperator kPlain{{2, 0, 1}, {3, 0, 1}};
 
+/// Softmax between two products, an element being a score. Scaled, masked and normalised by one
+/// kernel, backward reads the gradient and the probabilities; or the operators of a model's code:
+///   forward:  scaled rw, mask added rw, softmax rW, to 16 bits Rw
+///   backward: to fp32 rW, softmax RRw, scaled rw
+/// Source: Hugging Face, modeling_llama.py, eager_attention_forward (softmax with dtype float32).
+constexpr ElementwiseOperator kSingleSoftmax{{2, 0, 1}, {3, 0, 1}};
+constexpr ElementwiseOperator kComposedSoftmax{{6, 2, 4}, {4, 3, 3}};
+
 }  // namespace
+
+ElementwiseOperator softmax_operator(const FrameworkSpec& framework, double element) {
+  const bool narrow = element < 4;
+  return narrow && !framework.fuses_elementwise() ? kComposedSoftmax : kSingleSoftmax;
+}
 
 ElementwiseOperator norm_operator(const ModelSpec& model, const FrameworkSpec& framework) {
   switch (framework.elementwise) {

@@ -38,6 +38,10 @@ struct ElementwiseOperator {
   ElementwisePass forward, backward;
 };
 
+/// Softmax over attention's scores in memory, of `element` bytes; eager in fp32, between two casts,
+/// scale and mask apart.
+ElementwiseOperator softmax_operator(const FrameworkSpec& framework, double element);
+
 /// RMSNorm (models with gated MLPs) or LayerNorm, its addition to the residual's gradient apart.
 /// Fused, compiled, or LayerNorm: read and written once, backward reads input and gradient. PyTorch
 /// composes RMSNorm of eight operators in fp32.

@@ -92,10 +92,12 @@ struct FrameworkSpec {
   template <class V>
   void fields(V& v) {  // NOLINT(readability-function-size): a list
     v.optional("name", name, "Name printed in reports.");
-    v.optional("attention_kernels", attention_kernels,
-               "newest: the best for the GPU; unfused: products, softmax and dropout apart, scores "
-               "reach memory; flash2, flash3 (Hopper): FlashAttention; cudnn: cuDNN's fused "
-               "kernels; sdpa: what PyTorch chooses, FlashAttention-2, on Blackwell cuDNN.");
+    v.optional(
+        "attention_kernels", attention_kernels,
+        "newest: the best for the GPU, unfused before Ampere; unfused: products, softmax and "
+        "dropout apart, scores reach memory; flash2, flash3 (Hopper): FlashAttention; cudnn: "
+        "cuDNN's fused "
+        "kernels; sdpa: what PyTorch chooses, FlashAttention-2, on Blackwell cuDNN.");
     v.optional(
         "loss", loss,
         "Cross entropy: fused (or compiled): one pass over 16-bit logits; in-place: in "

@@ -19,12 +19,6 @@ namespace {
 
 using core::Bytes;
 
-/// Probabilities kept for the backward of unfused attention, and with dropout a mask of one byte
-/// and the dropped copy.
-double score_bytes(const RankShape& shape) {
-  return (shape.dropout ? 2.0 * shape.element + 1.0 : shape.element) * shape.scores();
-}
-
 double tokens_times(const RankShape& shape, std::int64_t width) {
   return static_cast<double>(shape.tokens) * static_cast<double>(width);
 }
@@ -90,6 +84,20 @@ struct CountedLayer {
     return framework.narrow_activations && narrow(rank.linear);
   }
 };
+
+/// Whether softmax of unfused attention writes 32 bits, which eager operators cast again.
+bool wide_softmax(const CountedLayer& layer) {
+  return !layer.framework.fuses_elementwise() && layer.rank.element < 4;
+}
+
+/// Probabilities kept for the backward of unfused attention, and with dropout a mask of one byte
+/// and the dropped copy; eager, softmax's output of 32 bits and what the product multiplies.
+double score_bytes(const CountedLayer& layer) {
+  const RankShape& shape = layer.rank;
+  const double mask = shape.dropout ? 1.0 : 0.0;
+  const double softmax = wide_softmax(layer) ? 4.0 : shape.dropout ? shape.element : 0.0;
+  return (softmax + mask + shape.element) * shape.scores();
+}
 
 /// What sparse attention keeps beside the compressed form: each head's queries before they are
 /// absorbed, its values as the projection's operand; of an indexer its queries, key and weights and
@@ -164,7 +172,7 @@ double kept_by_attention(const CountedLayer& layer) {
   }
   if (!layer.again.core_attention) {
     bytes += layer.framework.fuses_attention() ? 4.0 * tokens_times(shape, shape.heads)
-                                               : score_bytes(shape);
+                                               : score_bytes(layer);
   }
   return bytes;
 }
@@ -391,8 +399,9 @@ double attention_gradients(const CountedLayer& layer) {
   }
   bytes += native_gradients(shape);
   if (!layer.framework.fuses_attention()) {
-    bytes += 2.0 * shape.element * shape.scores();  // gradients of probabilities and of scores
-    bytes += layer.again.core_attention ? score_bytes(shape) : 0.0;
+    // Gradients of probabilities and of scores.
+    bytes += (shape.element + (wide_softmax(layer) ? 4.0 : shape.element)) * shape.scores();
+    bytes += layer.again.core_attention ? score_bytes(layer) : 0.0;
   }
   return bytes + exchange_buffers(shape);
 }
