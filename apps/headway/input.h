@@ -10,4 +10,8 @@ namespace headway::apps {
 /// unpacked, or is no UTF-8
 std::string read_input(const std::string& path);
 
+/// The same of a log, which broken bytes (cut progress bars) do not make unreadable: each is shown
+/// as the sign for what is no character.
+std::string read_log(const std::string& path);
+
 }  // namespace headway::apps

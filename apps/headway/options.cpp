@@ -335,6 +335,12 @@ std::optional<int> parse(CLI::App& app, int argc, char** argv, CommonOptions* op
     for (int i = 0; i < argc; ++i) {
       options->command += " " + core::shell_word(from_here(argv[i]));
     }
+    for (const CLI::Option* option : app.get_options()) {
+      if (option->get_positional()) {
+        const auto words = option->results();
+        options->named.insert(options->named.end(), words.begin(), words.end());
+      }
+    }
     infer_format(app, *options);
   }
   return std::nullopt;

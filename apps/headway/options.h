@@ -28,6 +28,8 @@ struct CommonOptions {
   std::string report;   ///< page of HTML to write beside the result; empty: none
   std::string tables;   ///< all tables as text, written beside the result; empty: none
   std::string command;  ///< as it was given
+  /// What was named without an option, most of it files that are read: no result replaces one.
+  std::vector<std::string> named;
 };
 
 /// A number in [low, high] that is one: unlike CLI::Range it refuses NaN, and its complaint shows

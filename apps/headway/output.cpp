@@ -205,12 +205,18 @@ void check_out(const CommonOptions& options, const std::vector<std::string>& bes
       }
     }
     check_one(names[i], options.force);
+    for (const std::string& read : options.named) {
+      std::error_code none;
+      if (fs::is_regular_file(read, none) && target_of(names[i]) == target_of(read)) {
+        refuse(names[i], "it is what is read here; name another file");
+      }
+    }
   }
 }
 
 bool is_dumb_terminal() {
   const char* kind = std::getenv("TERM");
-  return kind != nullptr && std::string_view(kind) == "dumb";
+  return kind != nullptr && (*kind == '\0' || std::string_view(kind) == "dumb");
 }
 
 report::Page page_of(const CommonOptions& options) {

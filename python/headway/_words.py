@@ -86,10 +86,11 @@ def _grid(axes: Axes) -> str:
 def _changes(
     changes: Changes | None, seed: int | None = None, trials: int | None = None
 ) -> list[str]:
-    texts = [
-        f"{path}={_value_text(value)}"
-        for path, value in ({} if changes is None else changes).items()
-    ]
+    if changes is not None and not isinstance(changes, Mapping):
+        raise TypeError(
+            f"set is a mapping of paths to values, such as {{'cluster.nodes': 4}}, not {changes!r}"
+        )
+    texts = [f"{path}={_value_text(value)}" for path, value in (changes or {}).items()]
     if seed is not None:
         texts.append(f"run.seed={seed}")
     if trials is not None:
@@ -101,6 +102,8 @@ def _path_and_text(scenario: Source) -> tuple[str, str]:
     """A file, or the YAML text of a scenario made in Python (JSON is YAML); one reader for both."""
     if isinstance(scenario, (Scenario, Mapping)):
         return "<scenario>", json.dumps(to_mapping(scenario), default=_plain)
+    if not isinstance(scenario, (str, os.PathLike)):
+        raise TypeError(f"a scenario is a path, a Scenario or a mapping, not {scenario!r}")
     return os.fspath(scenario), ""
 
 

@@ -112,17 +112,17 @@ std::vector<std::string> asked_in_words(const training::Scenario& s, const Layou
   return {
       fmt::format("{}: {} sequences of {} tokens, {}", s.model.name, count(s.training.global_batch),
                   count(s.training.sequence_length), core::to_word(s.training.precision)),
-      fmt::format("{} GPUs: {}, {}, {}{}", count(static_cast<double>(layout.gpus)),
-                  training::nodes_in_words(s.cluster), s.cluster.fabric.name,
-                  s.cluster.storage ? s.cluster.storage->name : "no storage",
+      fmt::format("{} GPU{}: {}, {}, {}{}", count(static_cast<double>(layout.gpus)),
+                  layout.gpus == 1 ? "" : "s", training::nodes_in_words(s.cluster),
+                  s.cluster.fabric.name, s.cluster.storage ? s.cluster.storage->name : "no storage",
                   spares > 0
                       ? fmt::format(", {} spare node{}", count(spares), spares == 1 ? "" : "s")
                       : ""),
       fmt::format("tensor {} x context {} x pipeline {} (virtual {}) x data {}, {}, {}, {} "
-                  "micro-batches of {}, recompute {}",
+                  "micro-batch{} of {}, recompute {}",
                   p.tensor, p.context, p.pipeline, p.virtual_stages, layout.data_parallel,
                   core::to_word(p.sharding), core::to_word(p.schedule), count(layout.micro_batches),
-                  p.micro_batch, core::to_word(p.recompute)),
+                  layout.micro_batches == 1 ? "" : "es", p.micro_batch, core::to_word(p.recompute)),
   };
 }
 

@@ -372,8 +372,11 @@ std::vector<std::string> check_run_columns(const import::CsvTable& table) {
   const core::SourceMark header{table.file(), 1, 1, 1, ""};
   const auto& columns = table.columns();
   std::vector<std::string> unknown;
-  for (const std::string& column : columns) {
-    if (std::find(names.all.begin(), names.all.end(), column) == names.all.end()) {
+  for (auto at = columns.begin(); at != columns.end(); ++at) {
+    const std::string& column = *at;
+    if (std::find(columns.begin(), at, column) != at) {
+      unknown.push_back(fmt::format("column '{}' is there twice; the first is read", column));
+    } else if (std::find(names.all.begin(), names.all.end(), column) == names.all.end()) {
       const auto near = core::did_you_mean(column, names.all);
       unknown.push_back(fmt::format("unknown column '{}' is not read{}", core::shortened(column),
                                     near ? fmt::format("; did you mean '{}'?", *near)

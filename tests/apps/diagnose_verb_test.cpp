@@ -213,6 +213,61 @@ TEST_F(DiagnoseVerb, RefusesOtherFilesByName) {
   EXPECT_THAT(outcome.err, HasSubstr("notes.txt: is no log of a training program"));
   write("bad.log", "completed step: 1, seconds: x, Tokens/s/device: 1\n");
   EXPECT_THAT(run("diagnose s.yaml bad.log").err, HasSubstr("bad.log:1:"));
+  for (const char* text : {"{'loss': 2.97, 'epoch': 0.02}\n", "{\"log_history\": []}"}) {
+    write("hf.log", text);
+    EXPECT_THAT(run("diagnose s.yaml hf.log").err,
+                HasSubstr("hf.log: Hugging Face's Trainer says no time of a step"));
+  }
+}
+
+// One measurement is one piece of evidence, whatever its files are called.
+TEST_F(DiagnoseVerb, OneLogTwiceIsRefused) {
+  const double step = write_job();
+  write("a.log", maxtext(step));
+  write("b.log", maxtext(step));
+  const auto outcome = run("diagnose s.yaml a.log b.log");
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_THAT(outcome.err, HasSubstr("b.log: the same text as a.log, which would count twice"));
+}
+
+// A progress bar that is cut in the middle of a character does not make a log unreadable.
+TEST_F(DiagnoseVerb, BrokenBytesOfALogArePassedOver) {
+  const double step = write_job();
+  write("a.log", maxtext(step));
+  const auto whole = run("diagnose s.yaml a.log --format json");
+  write("a.log", "50%|\xe2\x96" + maxtext(step) + "\x96\n");
+  EXPECT_EQ(run("diagnose s.yaml a.log --format json").out, whole.out);
+  write("b.log",
+        "\xff\xfe"
+        "s t");
+  EXPECT_THAT(run("diagnose s.yaml b.log").err, HasSubstr("iconv -f UTF-16 -t UTF-8"));
+}
+
+// Steps that come again after a restart are saved again: the saves are no closer for it.
+TEST_F(DiagnoseVerb, StepsAfterARestartDoNotHalveTheWayBetweenSaves) {
+  const double step = write_job();
+  const auto run_of = [&](int from, int to) {
+    std::string log;
+    for (int i = from; i <= to; i += 10) {
+      log += fmt::format(" iteration {}/ 3000 | elapsed time per iteration (ms): {:.1f} |\n", i,
+                         1e3 * step * (1 + 0.002 * (i % 3)));
+      if (i % 500 == 0) {
+        log +=
+            "(min, max) time across ranks (ms):\n    save-checkpoint ......: (41234.12, "
+            "41236.80)\n";
+      }
+    }
+    return log;
+  };
+  write("whole.log", run_of(10, 1500));
+  write("again.log", run_of(10, 890) + run_of(410, 1500));
+  const auto saves = [&](const std::string& log) {
+    const auto said = run("diagnose s.yaml " + log).out;
+    const auto at = said.find("a save every ");
+    return at == std::string::npos ? "" : said.substr(at, 22);
+  };
+  EXPECT_EQ(saves("again.log"), saves("whole.log"));
+  EXPECT_THAT(saves("whole.log"), HasSubstr("every 500"));
 }
 
 }  // namespace

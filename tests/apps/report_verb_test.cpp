@@ -1,5 +1,6 @@
 // headway report and --report from the outside.
 #include <algorithm>
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 #include <regex>
@@ -403,10 +404,33 @@ TEST_F(Init, TrainsInFp16WhereTheGpuHasNoBf16) {
 // What was compared before hangs on the software, so a first result is that of the usual one.
 TEST_F(Init, NamesTheSoftware) {
   ASSERT_EQ(run("init s.yaml --model llama-3.1-8b --gpus 64 --gpu h100").code, 0);
-  EXPECT_THAT(read("s.yaml"), HasSubstr("\n  framework: {use: megatron-core}  # others: headway "
-                                        "catalog list frameworks"));
-  EXPECT_THAT(run("run s.yaml --trials 2").out,
-              HasSubstr("Compared before: predictions of Megatr"));
+  EXPECT_THAT(read("s.yaml"), HasSubstr("\n  framework: {use: megatron-core}  # tuned, 16-bit "
+                                        "gradients (plain: megatron-lm-2025); others: headway "
+                                        "catalog list frameworks\n"));
+  EXPECT_THAT(
+      run("run s.yaml --trials 2").out,
+      testing::ContainsRegex("Compared before: [0-9.]+ % off in [0-9]+ runs of Megatron-Core"));
+}
+
+TEST_F(Init, KnowsNamesAsDriversAndHubsHaveThem) {
+  ASSERT_EQ(run("init a.yaml --model llama-3.1-8b --gpus 64 --gpu h200-sxm").code, 0);
+  const auto outcome =
+      run("init b.yaml --model meta-llama/Llama-3.1-8B --gpus 64 --gpu 'NVIDIA H200'");
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_EQ(read("b.yaml"), read("a.yaml"));
+  EXPECT_THAT(run("init c.yaml --model ./config.json --gpus 64").err,
+              HasSubstr("; for a file write hf:./config.json"));
+}
+
+// GPT-2 knows 1,024 positions, OPT 2,048 (of a table with two rows more).
+TEST_F(Init, SequencesAreAsLongAsTheModelsPositions) {
+  for (const auto& [model, tokens] :
+       {std::pair("gpt2", 1024), {"opt-30b", 2048}, {"llama-3.1-8b", 8192}}) {
+    ASSERT_EQ(run(fmt::format("init s.yaml --force --model {} --gpus 64", model)).code, 0) << model;
+    EXPECT_THAT(read("s.yaml"),
+                HasSubstr(fmt::format("\n  sequence_length: {}  # tokens", tokens)));
+    EXPECT_EQ(run("check s.yaml").code, 0) << run("check s.yaml").err;
+  }
 }
 
 TEST_F(Init, QuotesNamesAndPathsForYaml) {

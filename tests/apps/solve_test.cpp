@@ -1,4 +1,5 @@
 // headway solve from the outside.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -50,6 +51,26 @@ TEST_F(SolveVerb, FindsTheValueThatASweepOfAllFinds) {
     EXPECT_EQ(found["answer"]["digest"], smallest["digest"]) << within;
     EXPECT_EQ(found["beside"]["value"], below["changes"]["cluster.nodes"]) << within;
     EXPECT_TRUE(found["monotone"].get<bool>()) << within;
+  }
+}
+
+// Two replicas a node and 72 sequences: 4 nodes have 9 each, 8 nodes break the rule, 9 nodes
+// have 4. Who doubles and is refused takes the nearest, and what no cluster can have is not looked
+// at.
+TEST_F(SolveVerb, DoublesOnBeyondWhatARuleRefuses) {
+  const std::string set = " --set training.global_batch=72 --set cluster.nodes=";
+  const auto figure = [&](int nodes) {
+    return json::parse(run(fmt::format("run s.yaml{}{} --format json", set, nodes))
+                           .out)["step"]["tokens_per_s"]
+        .get<double>();
+  };
+  ASSERT_EQ(run("check s.yaml" + set + "8").code, 2);
+  const json found = solved(
+      fmt::format("cluster.nodes --for 'step.tokens_per_s >= {}'{}4", 0.99 * figure(9), set));
+  EXPECT_EQ(found["status"], "ok");
+  EXPECT_EQ(found["answer"]["value"], "9");
+  for (const json& point : found["points"]) {
+    EXPECT_GE(std::stoi(point.at("value").get<std::string>()), 1);
   }
 }
 

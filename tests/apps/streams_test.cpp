@@ -102,6 +102,20 @@ TEST_F(Streams, OutNeverReplacesWhatItWasNotToldTo) {
   EXPECT_EQ(read("r.json"), "precious\n");
 }
 
+TEST_F(Streams, AResultDoesNotReplaceWhatIsRead) {
+  write_small("s.yaml");
+  const std::string before = read("s.yaml");
+  for (const char* words :
+       {"run s.yaml --out ./s.yaml --force", "compare s.yaml s.yaml --out s.yaml --force",
+        "run s.yaml --report s.yaml --force"}) {
+    const auto outcome = run(words);
+    EXPECT_EQ(outcome.code, 2) << words;
+    EXPECT_THAT(outcome.err, HasSubstr("s.yaml': it is what is read here; name another file"))
+        << words;
+  }
+  EXPECT_EQ(read("s.yaml"), before);
+}
+
 TEST_F(Streams, TwoResultsDoNotGoToOneFile) {
   const auto outcome = run("topo rail-optimized-ndr --nodes 4 --dot ./f --graphml f");
   EXPECT_EQ(outcome.code, 2);

@@ -133,5 +133,20 @@ TEST(RunScreen, ColourIsOursAlone) {
   EXPECT_THAT(text, testing::StartsWith("\x1b[1m\\x1b[31mred\x1b[0m\n"));
 }
 
+// What a warning asks for is at its end: a second line is its, where the screen would be full.
+TEST(RunScreen, AWarningOfTwoLinesIsShownWhole) {
+  auto report = full_report();
+  report.warnings = {
+      "1.14 % of the wall clock is spent waiting for a node to come back from repair; "
+      "two spare nodes would do"};
+  EXPECT_THAT(run_screen(report),
+              HasSubstr("Warning: 1.14 % of the wall clock is spent waiting for a "
+                        "node to come back from\n         repair; two spare "
+                        "nodes would do\n"));
+  report.remedies.resize(9, report.remedies.front());
+  report.asked.assign(9, "asked");
+  EXPECT_THAT(run_screen(report), HasSubstr("two spare nodes would do\n"));
+}
+
 }  // namespace
 }  // namespace headway::report

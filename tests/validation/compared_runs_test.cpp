@@ -74,9 +74,9 @@ TEST(NearestRuns, AreOfTheSameSoftwareFirst) {
 }
 
 TEST(NearestRuns, AreSentences) {
-  EXPECT_THAT(nearest_sentences(kKnown, {runs(kKnown, "a", 40)}),
-              ElementsAre("predictions of Megatron-Core on H100, 16 bit, dense missed by 3.0 % in "
-                          "40 runs of 1 source"));
+  EXPECT_THAT(
+      nearest_sentences(kKnown, {runs(kKnown, "a", 40)}),
+      ElementsAre("3.0 % off in 40 runs of Megatron-Core on H100, 16 bit, dense (1 source)"));
   EXPECT_THAT(nearest_sentences({"x", "H100", "16 bit", false}, {runs(kKnown, "a")}).front(),
               HasSubstr("no run of x was ever compared with its prediction"));
 }

@@ -172,5 +172,11 @@ TEST(MeasuredFigures, UnknownColumnsAreToldOnce) {
   EXPECT_EQ(predict_runs(table, catalogue())[0].status, "ok");
 }
 
+TEST(MeasuredFigures, ColumnsThatAreThereTwiceAreTold) {
+  const import::CsvTable table("id,gpu,tp,step_time_s,tp\na,A100,1,2,4\n", "t.csv");
+  EXPECT_THAT(check_run_columns(table),
+              ElementsAre("column 'tp' is there twice; the first is read"));
+}
+
 }  // namespace
 }  // namespace headway::validation

@@ -1,7 +1,9 @@
 // headway diagnose: why a job is slower than it should be.
+#include <fmt/format.h>
 #include <string>
 #include <vector>
 
+#include "sim/core/error.h"
 #include "sim/report/measured/diagnose_report.h"
 
 #include "apps/headway/input.h"
@@ -11,6 +13,26 @@
 #include "apps/headway/verb.h"
 
 namespace headway::apps {
+
+namespace {
+
+/// What is measured once is one piece of evidence.
+void refuse_twins(const std::vector<study::LogFile>& files) {
+  core::Diagnostics twins;
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      if (files[i].text == files[j].text) {
+        twins.add(core::SourceMark{files[i].name},
+                  fmt::format("the same text as {}, which would count twice; name it once",
+                              files[j].name));
+        break;
+      }
+    }
+  }
+  twins.throw_if_any();
+}
+
+}  // namespace
 
 int run_diagnose(int argc, char** argv) {
   CLI::App app(
@@ -47,8 +69,9 @@ int run_diagnose(int argc, char** argv) {
   how.known_errors = validation::load_known_errors(config_roots());
   std::vector<study::LogFile> files;
   for (const auto& log : logs) {
-    files.push_back({log, read_input(log)});
+    files.push_back({log, read_log(log)});
   }
+  refuse_twins(files);
   const auto result = [&] {
     Progress progress(options);
     how.progress = progress.named();

@@ -29,11 +29,28 @@ using namespace core::literals;
 
 namespace fs = std::filesystem;
 
-config::CatalogueEntry entry_of(const std::string& kind, const std::string& word) {
+namespace {
+
+/// A name as entries have it: "NVIDIA H200" of a driver, "meta-llama/Llama-3.1-8B" of a hub.
+std::string as_entry(const std::string& given) {
+  std::string name = core::lower_case(given.substr(given.find_last_of('/') + 1));
+  for (const std::string_view vendor : {"nvidia ", "amd instinct ", "amd "}) {
+    if (name.starts_with(vendor)) {
+      name.erase(0, vendor.size());
+    }
+  }
+  std::replace(name.begin(), name.end(), ' ', '-');
+  return name;
+}
+
+}  // namespace
+
+config::CatalogueEntry entry_of(const std::string& kind, const std::string& given) {
+  const std::string word = as_entry(given);
   std::vector<std::string> names;
   std::vector<config::CatalogueEntry> alike;
   for (const auto& entry : config::list_entries(kind, config_roots())) {
-    if (entry.name == word) {
+    if (entry.name == given || entry.name == word) {
       return entry;
     }
     names.push_back(entry.name);
@@ -43,8 +60,10 @@ config::CatalogueEntry entry_of(const std::string& kind, const std::string& word
   }
   if (alike.empty()) {
     const auto option = kind.substr(0, kind.size() - 1);  // --gpu of gpus
-    throw core::Error(fmt::format("argument --{}: the catalogue has no '{}/{}'{}", option, kind,
-                                  core::shortened(word), config::entry_suggestion(word, names)));
+    throw core::Error(fmt::format(
+        "argument --{}: the catalogue has no '{}/{}'{}", option, kind, core::shortened(given),
+        given.ends_with(".json") ? fmt::format("; for a file write hf:{}", given)
+                                 : config::entry_suggestion(word, names)));
   }
   return alike.back();
 }
@@ -229,9 +248,9 @@ std::string expert_of(const Layout& layout, const char* before, const char* betw
 /// The software's line: the one that most training of such a layout runs on.
 std::string framework_line(const Layout& layout) {
   const bool whole = layout.sharding == std::string_view("zero3");
-  return fmt::format(
-      "\n  framework: {{use: {}}}  # others: headway catalog list frameworks; none: generic",
-      whole ? "torchtitan" : "megatron-core");
+  return fmt::format("\n  framework: {{use: {}}}  # {}others: headway catalog list frameworks",
+                     whole ? "torchtitan" : "megatron-core",
+                     whole ? "" : "tuned, 16-bit gradients (plain: megatron-lm-2025); ");
 }
 
 /// The layout's lines that are left out where they say nothing.
@@ -242,6 +261,15 @@ std::string ends_of(const Layout& layout) {
                    "\n  first_stage_layers: {}  # fewer: embedding\n  last_stage_layers: {}  # "
                    "fewer: output layer",
                    layout.first_layers, layout.last_layers);
+}
+
+/// Tokens of a sequence: the usual, or what the model's learned positions hold (OPT's table has two
+/// rows more than its 2,048 tokens).
+int first_length(const workload::ModelSpec& model) {
+  constexpr int kUsual = 8192, kUnit = 128;
+  const int positions = model.learned_positions;
+  return positions > 0 ? std::min(kUsual, positions - (positions > kUnit ? positions % kUnit : 0))
+                       : kUsual;
 }
 
 std::string text_with(const StarterChoice& choice,
@@ -285,7 +313,7 @@ cluster:
 model: {}
 
 training:
-  sequence_length: 8192  # tokens
+  sequence_length: {}  # tokens
   global_batch: {}  # sequences in a step
   precision: {}{}{}
 
@@ -304,9 +332,9 @@ run:  # leave out to predict one step only
 {}  trials: 100
 )",
       config::quoted(core::visible(name)), gpus / server.gpus, server.entry, server.gpus,
-      server.card, model.line, batch, server.precision, framework, images, layout.tensor,
-      layout.pipeline, ends_of(layout), expert_of(layout, "\n  ", ":"), layout.sharding,
-      layout.recompute, prices);
+      server.card, model.line, first_length(model.spec), batch, server.precision, framework, images,
+      layout.tensor, layout.pipeline, ends_of(layout), expert_of(layout, "\n  ", ":"),
+      layout.sharding, layout.recompute, prices);
 }
 
 }  // namespace

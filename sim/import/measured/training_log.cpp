@@ -100,7 +100,7 @@ class TrainingLogReader {
       complain(fmt::format("'{}' behind '{}' is no number above zero", word, known.value));
       return;
     }
-    step.step = static_cast<std::int64_t>(*number);
+    step.step = last_step_ = static_cast<std::int64_t>(*number);
     step.*known.figure = *value * known.scale;
     if (known.program == TrainingProgram::maxtext) {
       step.tokens_per_s_per_gpu = number_of(word_after(line, "Tokens/s/device:")).value_or(0);
@@ -149,8 +149,9 @@ class TrainingLogReader {
   }
 
   void add_save(std::optional<double> step, double seconds) {
-    // Without any step each line is a save of its own.
-    const std::int64_t here = log_.steps.empty() ? line_ : log_.steps.back().step;
+    // Without any step each line is a save of its own. After a restart steps come again, and so do
+    // their saves.
+    const std::int64_t here = log_.steps.empty() ? line_ : last_step_;
     auto& longest = saves_[step ? static_cast<std::int64_t>(*step) : here];
     longest = std::max(longest, seconds);
   }
@@ -264,6 +265,7 @@ class TrainingLogReader {
   std::set<std::int64_t> seen_;
   std::map<std::int64_t, double> consumed_;  ///< sequences up to a step; 0: not printed
   std::map<std::int64_t, double> saves_;
+  std::int64_t last_step_ = 0;  ///< of the last line of a step, whether it was there before
   std::vector<double> resolutions_;
   std::map<std::string, std::pair<std::vector<double>, std::vector<double>>> parts_;
   TrainingLog log_;

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <fmt/format.h>
 #include <map>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -86,6 +87,8 @@ std::string figures_that_fit(std::string text, std::size_t width) {
   }
   return text;
 }
+
+constexpr const char* kWarning = "Warning: ";
 
 class Screen {
  public:
@@ -294,27 +297,43 @@ class Screen {
   }
 
   /// A line, or two where the screen has one to spare.
-  void roomy_line(const std::string& head, const std::string& text) {
-    const std::size_t taken = shown_width(head);
-    const auto parts = wrapped(text, width_ > taken + 4 ? width_ - taken : 4);
+  void roomy_line(const std::string& head, const std::string& text, std::optional<Tone> tone = {}) {
+    const auto add = [&](const std::string& words) {
+      line(tone ? toned(words, *tone, page_) : words);
+    };
+    const auto parts = below(head, text);
     if (parts.size() == 2 && room_ > 0) {
-      line(head + parts[0]);
-      line(std::string(taken, ' ') + parts[1]);
+      add(head + parts[0]);
+      add(std::string(shown_width(head), ' ') + parts[1]);
       --room_;
     } else {
-      line(elided(head + text, width_));
+      add(elided(head + text, width_));
     }
   }
 
+  /// The lines of a text that stands behind `head`.
+  [[nodiscard]] std::vector<std::string> below(const std::string& head,
+                                               const std::string& text) const {
+    const std::size_t taken = shown_width(head);
+    return wrapped(text, width_ > taken + 4 ? width_ - taken : 4);
+  }
+
+  /// What is to be done about a warning stands at its end: it has its second line before remedies.
+  [[nodiscard]] std::size_t lines_of_warning() const {
+    return report_.warnings.empty()                                         ? 0
+           : below(kWarning, visible(report_.warnings.front())).size() == 2 ? 2
+                                                                            : 1;
+  }
+
   [[nodiscard]] std::size_t lines_of_end() const {
-    return 1 + (report_.warnings.empty() ? 0 : 1) + (report_.compared.empty() ? 0 : 1);
+    return 1 + lines_of_warning() + (report_.compared.empty() ? 0 : 1);
   }
 
   /// The first warning; how many more there are is said.
   void add_end() {
     if (!report_.warnings.empty()) {
-      line(toned(elided(visible("Warning: " + report_.warnings.front()), width_), Tone::warning,
-                 page_));
+      room_ += lines_of_warning() - 1;
+      roomy_line(kWarning, visible(report_.warnings.front()), Tone::warning);
     }
     if (!report_.compared.empty()) {
       roomy_line("Compared before: ", visible(report_.compared.front()));

@@ -369,11 +369,11 @@ std::string diagnose_sentence(const DiagnoseReport& report) {
   const auto outside = std::count_if(report.compared.begin(), report.compared.end(),
                                      [](const Compared& row) { return !row.within(); });
   const std::string figures =
-      fmt::format("{}{} of {} figures are outside the interval of a sound job",
+      fmt::format("{}{} of {} figures {} outside the interval of a sound job",
                   report.wrong_data.empty()
                       ? ""
                       : "WRONG DATA: mend that first, whatever the step takes. Of speed: ",
-                  outside, report.compared.size());
+                  outside, report.compared.size(), outside == 1 ? "is" : "are");
   if (first.best.cause == Cause::none) {
     const double next = report.suspects.size() > 1 ? report.suspects[1].probability : 0;
     return fmt::format(

@@ -94,7 +94,7 @@ class EvidenceReader {
 
   void add(const LogFile& file) {
     const auto begin = file.text.find_first_not_of(" \t\r\n");
-    const bool json = begin != std::string::npos && file.text[begin] == '{';
+    const bool json = begin != std::string::npos && file.text[begin] == '{' && !of_trainer(file);
     if (json && file.text.find("\"traceEvents\"") != std::string::npos) {
       add_profile(import::read_torch_profile(file.text, file.name), file.name);
     } else if (json && import::is_goodput_summary(file.text)) {
@@ -127,7 +127,19 @@ class EvidenceReader {
   }
 
  private:
+  /// Hugging Face's Trainer prints dictionaries of Python, and keeps a state as JSON.
+  static bool of_trainer(const LogFile& file) {
+    return file.text.find("{'loss':") != std::string::npos ||
+           file.text.find("\"log_history\":") != std::string::npos;
+  }
+
   void add_log_of_nccl_tests(const LogFile& file) {
+    if (of_trainer(file)) {
+      throw core::Error(fmt::format(
+          "{}: Hugging Face's Trainer says no time of a step; give a trace of torch.profiler of "
+          "some steps",
+          file.name));
+    }
     if (file.text.find("busbw") == std::string::npos &&
         file.text.find("Rank") == std::string::npos) {
       throw core::Error(fmt::format(

@@ -184,6 +184,7 @@ class Search {
   void look_around();
   void halve(double low, double high);
   std::optional<double> nearest(double middle, double low, double high);
+  std::optional<double> beyond(double end, int direction);
   std::optional<double> between(double low, double high);
   [[nodiscard]] std::vector<const SolvePoint*> judged() const;
   [[nodiscard]] std::optional<double> next(double number, int direction) const;
@@ -409,6 +410,21 @@ std::optional<double> Search::next(double number, int direction) const {
   return field_.whole ? std::floor(number / 2) : field_.rounded(number / 2);
 }
 
+/// Twice or half of a value; where a rule refuses that whole number, the nearest that keeps the
+/// rules, if one beyond the value does.
+std::optional<double> Search::beyond(double end, int direction) {
+  const auto number = next(end, direction);
+  if (!number || (field_.least && *number < *field_.least)) {
+    return std::nullopt;
+  }
+  if (!field_.whole || look(*number).judged()) {
+    return number;
+  }
+  const double far = next(*number, direction).value_or(*number);
+  const auto kept = nearest(*number, std::min(end, far), std::max(end, far));
+  return kept ? kept : number;
+}
+
 /// The direction in which the condition's answer changes: 1, -1, or 0 where the figures do not
 /// tell.
 int Search::promising(const SolvePoint& below, const SolvePoint& above) const {
@@ -487,7 +503,7 @@ void Search::look_around() {
     for (const int direction : {-1, 1}) {
       double& end = direction < 0 ? low : high;
       bool& going = open[direction < 0 ? 0 : 1];
-      const auto number = going ? next(end, direction) : std::nullopt;
+      const auto number = going ? beyond(end, direction) : std::nullopt;
       going = number && look(*number).judged();
       if (number) {
         end = *number;

@@ -191,9 +191,9 @@ std::vector<std::string> nearest_sentences(const RunKind& kind,
         fmt::format("no run of {} was ever compared with its prediction", kind.framework));
   }
   for (const NearestRuns& near : nearest) {
-    sentences.push_back(fmt::format("predictions of {} missed by {:.1f} % in {} {} of {} {}",
-                                    described(near.kind), 100 * near.median_error, near.rows,
-                                    near.rows == 1 ? "run" : "runs", near.sources,
+    sentences.push_back(fmt::format("{:.1f} % off in {} {} of {} ({} {})", 100 * near.median_error,
+                                    near.rows, near.rows == 1 ? "run" : "runs",
+                                    described(near.kind), near.sources,
                                     near.sources == 1 ? "source" : "sources"));
   }
   return sentences;

@@ -111,7 +111,7 @@ std::vector<NearestRuns> nearest_runs(const RunKind& kind,
                                       const std::vector<ComparedRuns>& compared,
                                       std::size_t most = 3);
 
-/// "predictions of Megatron-Core on H100, 16 bit, dense missed by 3 % in 40 runs of 2 sources"; or
+/// "3.0 % off in 40 runs of Megatron-Core on H100, 16 bit, dense (2 sources)"; or
 /// that nothing of this software was compared.
 std::vector<std::string> nearest_sentences(const RunKind& kind,
                                            const std::vector<ComparedRuns>& compared);
