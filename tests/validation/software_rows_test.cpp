@@ -220,6 +220,12 @@ TEST(SoftwareRows, IntervalsKnowConstantsThatNoRunJudges) {
   Cells cloud = sharded;
   cloud["network"] = "AWS EFA";
   EXPECT_GT(half(predicted(cloud)), 2 * half(predicted(sharded)));
+  // No network makes it faster than one node without any; other errors are as theirs.
+  Cells node = sharded;
+  node.insert_or_assign("n_gpus", "8");
+  node.insert_or_assign("dp", "8");
+  node.insert_or_assign("global_batch", "8");
+  EXPECT_LT(predicted(cloud).high, 1.1 * predicted(node).high);
   const Cells tiny{{"n_layers", "2"}, {"global_batch", "4"}, {"seq_len", "512"}, {"vpp", "1"}};
   EXPECT_GT(half(predicted(tiny)), 1.3 * half(predicted({})));
 }
