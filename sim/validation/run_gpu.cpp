@@ -6,8 +6,8 @@
 
 #include "sim/core/error.h"
 #include "sim/core/text.h"
+#include "sim/validation/names/instance_names.h"
 #include "sim/validation/run_parts.h"
-#include "sim/validation/words/instance_names.h"
 #include "sim/validation/words/layout_words.h"
 #include "sim/validation/words/model_words.h"
 

@@ -1,4 +1,4 @@
-#include "sim/validation/words/instance_names.h"
+#include "sim/validation/names/instance_names.h"
 
 #include <cctype>
 
