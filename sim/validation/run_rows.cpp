@@ -355,16 +355,30 @@ double parameters_off(const RunRow& row, const workload::ModelSpec& model, RowSc
   return std::min(kMost, off / 2);
 }
 
+/// What is told of software that a profile stands in for; that which no list knows gets its other
+/// reading.
+void judge_software(const RunRow& row, const Catalogue& catalogue, RowScenario& out) {
+  if (row.era.empty() || out.scenario->training.framework.name != row.era) {
+    return;
+  }
+  const bool rack = shares_rack(row, out.scenario->cluster);
+  Assumed said;
+  std::string told = fmt::format("era: '{}' is taken as {}", core::shortened(row.era),
+                                 framework_entry(row, rack, said));
+  if (const auto other = read_as_megatron(row, rack)) {
+    told += fmt::format(" and as {}, and the middle of both is predicted",
+                        framework_entry(*other, rack, said));
+    out.readings.push_back({kSoftwareReading, build(*other, catalogue, said)});
+  }
+  out.doubts.push_back(told);
+}
+
 /// What makes a row's prediction doubtful, and its error from all that is assumed but what is read
 /// both ways.
 void judge(const RunRow& row, const Catalogue& catalogue, RowScenario& out) {
   training::Scenario& s = *out.scenario;
   out.doubts = not_understood(row, catalogue, out.assumed);
-  if (s.training.framework.name == row.era) {  // a profile stands in for it
-    Assumed said;
-    out.doubts.push_back(fmt::format("era: '{}' is taken as {}", core::shortened(row.era),
-                                     framework_entry(row, shares_rack(row, s.cluster), said)));
-  }
+  judge_software(row, catalogue, out);
   if (const double need = least_memory_need(s).value_or(0); need > 1) {
     out.doubts.push_back(fmt::format("needs {:.2f} of the GPU's memory", need));
     if (need > kTooMuch) {
@@ -377,7 +391,7 @@ void judge(const RunRow& row, const Catalogue& catalogue, RowScenario& out) {
     out.doubts.emplace_back("tokens/s follow from TFLOP/s by the model's FLOPs");
   }
   OtherReadings others = other_readings(row, s, out.assumed);
-  out.readings = std::move(others.readings);
+  std::ranges::move(others.readings, std::back_inserter(out.readings));
   Assumed guessed = out.assumed;
   for (const std::string& column : others.settled) {
     std::erase(guessed, column);

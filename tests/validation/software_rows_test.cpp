@@ -53,11 +53,15 @@ TEST(SoftwareRows, ForksOfOldMegatronKeepItsKernels) {
 
 // The profile that stands in for it was compared, it was not: slower is likelier than faster.
 TEST(SoftwareRows, SoftwareThatNobodyComparedHasItsOwnName) {
-  const RunPrediction stranger = predicted({{"era", "colossal-ai"}});
-  const RunPrediction blank = predicted({{"era", ""}});
-  EXPECT_EQ(stranger.run_kind.framework, "colossal-ai");
-  EXPECT_EQ(stranger.predicted, blank.predicted);
-  EXPECT_LT(stranger.low, blank.low);
+  const Cells sharded{
+      {"era", "axolotl"}, {"tp", "1"}, {"pp", "1"}, {"dp", "16"}, {"sharding", "3"}};
+  Cells compared = sharded;
+  compared["era"] = "pytorch-fsdp";
+  const RunPrediction stranger = predicted(sharded);
+  const RunPrediction known = predicted(compared);
+  EXPECT_EQ(stranger.run_kind.framework, "axolotl");
+  EXPECT_EQ(stranger.predicted, known.predicted);
+  EXPECT_LT(stranger.low, known.low);
   EXPECT_EQ(predicted({{"era", "hf-trainer"}, {"pp", "1"}, {"dp", "8"}, {"sharding", "zero3"}})
                 .run_kind.framework,
             "PyTorch FSDP");

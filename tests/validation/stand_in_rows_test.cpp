@@ -1,4 +1,6 @@
 // Software that no run was compared with: which profile stands in for it, and how well it is known.
+#include <cmath>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "sim/validation/training_runs.h"
@@ -7,6 +9,81 @@
 
 namespace headway::validation {
 namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+using testing::Not;
+
+/// Tensor ranks without stages, of which the row does not say whether they overlap.
+Cells of_era(const std::string& era, const std::string& year = "2024") {
+  return {{"era", era}, {"year", year}, {"tp", "2"},
+          {"pp", "1"},  {"dp", "8"},    {"tp_comm_overlap", ""}};
+}
+
+Cells overlapping(Cells cells, const char* overlap) {
+  cells["tp_comm_overlap"] = overlap;
+  return cells;
+}
+
+// Each name has the family that its source shows; none has Transformer Engine's user buffers.
+TEST(StandIns, NamesGoToTheirFamily) {
+  const auto taken = [](const char* era) { return predicted(of_era(era)); };
+  for (const char* era :
+       {"colossal-ai", "ColossalAI 0.3", "ms-swift", "picotron", "bmtrain", "fairseq", "metaseq",
+        "OPT", "vescale", "sagemaker-smp", "olmo-core", "llama-recipes"}) {
+    EXPECT_THAT(taken(era).status, HasSubstr("is taken as pytorch-fsdp")) << era;
+    EXPECT_EQ(taken(era).predicted, predicted(of_era("pytorch-fsdp")).predicted) << era;
+  }
+  EXPECT_THAT(taken("alpa").status, HasSubstr("'alpa' is taken as jax-xla"));
+  EXPECT_THAT(taken("llm.c").status, HasSubstr("'llm.c' is taken as llm-c"));
+  EXPECT_THAT(taken("mindspeed").status, HasSubstr("is taken as megatron-lm-2025"));
+  EXPECT_THAT(taken("paddlefleetx").status, HasSubstr("is taken as megatron-sp-2022"));
+  for (const char* era : {"alpa", "llm.c", "mindspeed", "paddlefleetx", "megatron-llm",
+                          "megatron-lm-rocm", "whale"}) {
+    EXPECT_FALSE(scenario(of_era(era)).training.framework.tensor_overlap) << era;
+    EXPECT_THAT(taken(era).assumed, Not(Contains("tp_comm_overlap"))) << era;
+  }
+}
+
+TEST(StandIns, AttentionIsAsFusedAsTheSoftwareWas) {
+  const auto kernels = [](const char* era, const char* year) {
+    return scenario(of_era(era, year)).training.framework.attention_kernels;
+  };
+  EXPECT_EQ(kernels("alpa", "2024"), workload::AttentionKernels::unfused);
+  EXPECT_EQ(kernels("llm.c", "2024"), workload::AttentionKernels::cudnn);
+  EXPECT_EQ(kernels("paddlenlp", "2024"), workload::AttentionKernels::flash2);
+  EXPECT_EQ(kernels("paddlenlp", "2022"), workload::AttentionKernels::unfused);
+  EXPECT_EQ(kernels("metaseq", "2022"), workload::AttentionKernels::unfused);
+  EXPECT_EQ(kernels("metaseq-flash", "2022"), workload::AttentionKernels::sdpa);
+}
+
+// Neither reading is likelier: the middle of both is predicted, and both lie in the interval.
+TEST(StandIns, ANameThatNoListKnowsIsReadTwoWays) {
+  const RunPrediction row = predicted(of_era("whale"));
+  const double eager = predicted(of_era("pytorch-fsdp")).predicted.value_or(0);
+  const double megatron = predicted(overlapping(of_era("megatron-lm"), "no")).predicted.value_or(0);
+  EXPECT_GT(megatron, 1.1 * eager);
+  EXPECT_NEAR(row.predicted.value_or(0), std::sqrt(eager * megatron), 1e-6 * eager);
+  EXPECT_LT(row.low, eager);
+  EXPECT_GT(row.high, megatron);
+  EXPECT_THAT(row.status, HasSubstr("era: 'whale' is taken as pytorch-fsdp and as "
+                                    "megatron-core-2024, and the middle of both is predicted"));
+  EXPECT_EQ(row.run_kind.framework, "whale");
+  // The same without the readings of what is open: --quick predicts nothing else.
+  const auto table = table_of({with(of_era("whale"))});
+  EXPECT_EQ(predict_runs(table, catalogue(), {0}, OpenFlags::one_way).front().predicted,
+            row.predicted);
+}
+
+// What shards its weights is no Megatron-LM, and what is called Megatron is no other.
+TEST(StandIns, OneReadingWhereTheRowSaysMore) {
+  Cells sharded = of_era("whale");
+  sharded["sharding"] = "3";
+  EXPECT_THAT(predicted(sharded).status, HasSubstr("'whale' is taken as pytorch-fsdp"));
+  EXPECT_THAT(predicted(sharded).status, Not(HasSubstr("middle")));
+  EXPECT_THAT(predicted(of_era("megatron-llm")).status, Not(HasSubstr("middle")));
+  EXPECT_THAT(predicted(of_era("")).status, Not(HasSubstr("middle")));
+}
 
 // 1.1 billion parameters on 40 GB: of 16 sequences recomputation makes room, not tensor ranks.
 TEST(StandIns, ShardedWeightsHaveNoTensorRanksBeforeRecomputation) {
