@@ -308,8 +308,11 @@ void apply_flags(const RunRow& row, workload::FrameworkSpec& framework) {
     const bool compiled = row.torch_compile.value_or(false);
     framework.elementwise =
         compiled ? workload::Elementwise::compiled : workload::Elementwise::eager;
-    const bool apart = !compiled && framework.loss == workload::Loss::fused;
-    framework.loss = apart ? workload::Loss::separate : framework.loss;
+    if (compiled && returns_loss(era)) {
+      framework.loss = workload::Loss::fused;
+    } else if (!compiled && framework.loss == workload::Loss::fused) {
+      framework.loss = workload::Loss::separate;
+    }
   }
   if (recomputes_core_attention(row) && year_of(row) <= 2023) {
     framework.attention_kernels = workload::AttentionKernels::unfused;

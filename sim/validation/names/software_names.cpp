@@ -15,9 +15,16 @@ bool names_any(const std::string& words, const std::array<std::string_view, size
   return std::ranges::any_of(names, [&](auto name) { return has_word(words, name); });
 }
 
+constexpr std::array<std::string_view, 1> kMinimal = {"nanogpt"};
+
+/// Trainers of transformers' models, which they compile whole.
+constexpr std::array<std::string_view, 12> kTransformers = {
+    "hf",           "hugging",       "transformers", "trl",           "axolotl",        "unsloth",
+    "llamafactory", "llama-factory", "ms-swift",     "llama-recipes", "llama-cookbook", "xtuner"};
+
 /// Modules of PyTorch one by one, with its own sharded data parallelism, DTensor or tensor ranks
 /// written beside them: none has Transformer Engine.
-constexpr std::array<std::string_view, 26> kOnPyTorch = {"hf",
+constexpr std::array<std::string_view, 25> kOnPyTorch = {"hf",
                                                          "transformers",
                                                          "axolotl",
                                                          "llama-factory",
@@ -40,7 +47,7 @@ constexpr std::array<std::string_view, 26> kOnPyTorch = {"hf",
                                                          "sagemaker-smp",
                                                          "vescale",
                                                          "olmo",
-                                                         "olmo-core", "nanogpt",
+                                                         "olmo-core",
                                                          "opt"};
 /// The same, of which names have more letters behind ("colossalai").
 constexpr std::array<const char*, 4> kOnPyTorchOpen = {"colossal", "fairseq", "metaseq", "open_lm"};
@@ -51,7 +58,16 @@ constexpr std::array<std::string_view, 2> kOnMegatron = {"mindspeed", "primus"};
 
 }  // namespace
 
+bool minimal_trainer(const std::string& words) { return names_any(words, kMinimal); }
+
+bool returns_loss(const std::string& words) {
+  return minimal_trainer(words) || names_any(words, kTransformers);
+}
+
 std::string stand_in_profile(const std::string& words, const std::string& old_megatron) {
+  if (minimal_trainer(words)) {
+    return "pytorch-minimal";
+  }
   if (contains(words, "llm.c")) {
     return "llm-c";
   }
