@@ -1,12 +1,13 @@
 // Names of GPUs, as published tables write them, and the formats they compute in.
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <set>
 
 #include "sim/core/error.h"
 #include "sim/core/text.h"
+#include "sim/validation/names/instance_names.h"
 #include "sim/validation/run_parts.h"
-#include "sim/validation/words/instance_names.h"
 #include "sim/validation/words/layout_words.h"
 #include "sim/validation/words/model_words.h"
 
@@ -423,6 +424,17 @@ std::vector<Candidate> candidates_of(const GpuName& wanted, const Catalogue& cat
   return candidates;
 }
 
+/// Cards in PCIe slots that were made for export: the same chip and memory as the card that they
+/// are named after, only their NVLink bridges are slower.
+/// Source: NVIDIA A800 PCIe and H800 PCIe product briefs, 2022 and 2023.
+std::optional<GpuName> card_of_exports(GpuName name) {
+  if (name.board != "pcie" || (name.model != "a800" && name.model != "h800")) {
+    return std::nullopt;
+  }
+  name.model[1] = '1';
+  return name;
+}
+
 }  // namespace
 
 std::string gpu_entry(const std::string& name, const Catalogue& catalogue, Assumed& assumed) {
@@ -436,7 +448,11 @@ std::string gpu_entry(const std::string& name, const Catalogue& catalogue, Assum
     wanted.model = other;
     assume(assumed, "gpu");
   }
-  const auto candidates = candidates_of(wanted, catalogue);
+  auto candidates = candidates_of(wanted, catalogue);
+  if (const auto card = card_of_exports(wanted); candidates.empty() && card) {
+    candidates = candidates_of(*card, catalogue);
+    assume(assumed, "gpu");
+  }
   if (candidates.empty()) {
     throw core::Error("unknown GPU " + name);
   }

@@ -83,6 +83,20 @@ void set_scale_up(const RunRow& row,
       inside ? node.gpus : filled_domain(std::max(stated, 1), node.gpus, gpus);
 }
 
+/// The catalogue's node whose cards the words mean: of the instance that they name, or the only one
+/// that has this GPU on that network.
+const training::NodeSpec* node_of_words(const NetworkWords& words,
+                                        const RunRow& row,
+                                        const Catalogue& catalogue) {
+  const bool a100 = contains(core::lower_case(row.gpu), "a100");
+  const bool efa = has_word(core::lower_case(row.network), "efa");
+  const std::string name = instance_of(words, row.gpu) ? words.instance.node
+                           : a100 && efa               ? "p4d-24xlarge"
+                                                       : "";
+  const auto found = catalogue.nodes.find(name);
+  return found == catalogue.nodes.end() ? nullptr : &found->second;
+}
+
 /// Cards of a node: the row's columns, else its words, else those of the instance that the words
 /// name, else of the catalogue's node.
 /// @throws core::Error if words give a card more than any has
@@ -94,9 +108,8 @@ void set_cards(const RunRow& row,
   const NetworkWords words = network_words(row.network);
   network::NicSpec& nic = machine.nic;
   const int gpus = machine.gpus;
-  const auto instance = catalogue.nodes.find(words.instance.node);
-  if (instance_of(words, row.gpu) && instance != catalogue.nodes.end()) {
-    nic = instance->second.nic;
+  if (const auto* meant = node_of_words(words, row, catalogue)) {
+    nic = meant->nic;
   }
   const double stated_count = row.nics_per_node.value_or(0);
   const double worded = cards_of_node(words, gpus);

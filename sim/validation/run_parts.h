@@ -120,6 +120,10 @@ std::vector<std::string> not_understood(const RunRow& row,
 /// First line of a message, without the place in the table.
 std::string plain_message(const core::Error& error, const import::CsvTable& table);
 
+/// The column under which a row's software is read a second time; neither reading is likelier, so
+/// that the middle of their step times is what is predicted.
+inline constexpr const char* kSoftwareReading = "era";
+
 /// Other readings of a row, and columns that it leaves open but that have no other: all they could
 /// be needs more memory than there is, so what is taken is what ran.
 struct OtherReadings {

@@ -314,18 +314,6 @@ bool RunRow::stated(std::string_view column) const {
   return visitor.found;
 }
 
-bool has_word(std::string_view text, std::string_view word) {
-  const auto inside = [&](std::size_t at) {
-    return at < text.size() && std::isalpha(static_cast<unsigned char>(text[at])) != 0;
-  };
-  for (auto at = text.find(word); at != text.npos; at = text.find(word, at + 1)) {
-    if (!(at > 0 && inside(at - 1)) && !inside(at + word.size())) {
-      return true;
-    }
-  }
-  return false;
-}
-
 bool RunRow::is_mixture() const {
   static constexpr std::array<const char*, 3> kMixtures = {"moe", "mixture", "mixtral"};
   return contains_any(core::lower_case(arch), kMixtures) || n_experts.value_or(0) > 1;

@@ -10,22 +10,9 @@
 
 #include "sim/core/fields.h"
 #include "sim/import/csv.h"
+#include "sim/validation/names/text_has.h"
 
 namespace headway::validation {
-
-/// Whether a text in small letters has this word whole: "efa" is none of "default".
-bool has_word(std::string_view text, std::string_view word);
-
-inline bool contains(std::string_view text, std::string_view part) {
-  return text.find(part) != std::string_view::npos;
-}
-
-/// Whether one of these words is in the text.
-template <std::size_t kCount>
-bool contains_any(std::string_view text, const std::array<const char*, kCount>& words) {
-  return std::any_of(words.begin(), words.end(),
-                     [&](const char* word) { return contains(text, word); });
-}
 
 /// Whether a cell only says that nothing is known: "n/a", "nan", "not stated" ...
 bool says_nothing(const std::string& cell);

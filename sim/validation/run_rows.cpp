@@ -243,6 +243,17 @@ std::vector<workload::RecomputePart> parts_of_kind(const RunRow& row,
   return parts;
 }
 
+/// Software that shards its weights over all ranks saves memory so, and by recomputation and
+/// smaller micro-batches, before anybody divides its layers over tensor ranks. Of mixtures it is
+/// not so: blanks of rows that state the tensor degree would then cost 15 % in place of 12.
+bool shards_weights(const training::Scenario& s) {
+  const Sharding usual = s.training.framework.usual.sharding;
+  const Sharding taken = s.parallelism.sharding;
+  const bool sharded =
+      usual == Sharding::zero3 || taken == Sharding::zero3 || taken == Sharding::hsdp;
+  return sharded && !s.model.moe;
+}
+
 /// The first layout that fits, of those that the row leaves open; where none does, the first that
 /// is possible.
 training::Scenario with_layout(const RunRow& row, training::Scenario s, Assumed& assumed) {
@@ -262,8 +273,9 @@ training::Scenario with_layout(const RunRow& row, training::Scenario s, Assumed&
     fit_batch(s, assumed);
     s.model.vocabulary =
         padded_vocabulary(vocabulary, s.training.framework.usual, s.parallelism.tensor);
-    const auto kinds = tries.size() > 1 ? std::vector{s.parallelism.recompute}
-                                        : recompute_to_try(row, s.parallelism.recompute);
+    const bool whole = tries.size() == 1 || (&degrees == &tries.front() && shards_weights(s));
+    const auto kinds = whole ? recompute_to_try(row, s.parallelism.recompute)
+                             : std::vector{s.parallelism.recompute};
     for (const Recompute kind : kinds) {
       s.parallelism.recompute = kind;
       s.parallelism.recompute_parts = parts_of_kind(row, s, kind);
@@ -275,6 +287,10 @@ training::Scenario with_layout(const RunRow& row, training::Scenario s, Assumed&
         return s;
       }
       possible = possible || !need ? possible : s;
+    }
+    const auto smaller = with_fitting_micro_batch(s, assumed);
+    if (whole && tries.size() > 1 && memory_need(smaller).value_or(kTooMuch) < kTooMuch) {
+      return smaller;
     }
   }
   return possible.value_or(s);
@@ -339,16 +355,30 @@ double parameters_off(const RunRow& row, const workload::ModelSpec& model, RowSc
   return std::min(kMost, off / 2);
 }
 
+/// What is told of software that a profile stands in for; that which no list knows gets its other
+/// reading.
+void judge_software(const RunRow& row, const Catalogue& catalogue, RowScenario& out) {
+  if (row.era.empty() || out.scenario->training.framework.name != row.era) {
+    return;
+  }
+  const bool rack = shares_rack(row, out.scenario->cluster);
+  Assumed said;
+  std::string told = fmt::format("era: '{}' is taken as {}", core::shortened(row.era),
+                                 framework_entry(row, rack, said));
+  if (const auto other = read_as_megatron(row, rack)) {
+    told += fmt::format(" and as {}, and the middle of both is predicted",
+                        framework_entry(*other, rack, said));
+    out.readings.push_back({kSoftwareReading, build(*other, catalogue, said)});
+  }
+  out.doubts.push_back(told);
+}
+
 /// What makes a row's prediction doubtful, and its error from all that is assumed but what is read
 /// both ways.
 void judge(const RunRow& row, const Catalogue& catalogue, RowScenario& out) {
   training::Scenario& s = *out.scenario;
   out.doubts = not_understood(row, catalogue, out.assumed);
-  if (s.training.framework.name == row.era) {  // a profile stands in for it
-    Assumed said;
-    out.doubts.push_back(fmt::format("era: '{}' is taken as {}", core::shortened(row.era),
-                                     framework_entry(row, shares_rack(row, s.cluster), said)));
-  }
+  judge_software(row, catalogue, out);
   if (const double need = least_memory_need(s).value_or(0); need > 1) {
     out.doubts.push_back(fmt::format("needs {:.2f} of the GPU's memory", need));
     if (need > kTooMuch) {
@@ -361,7 +391,7 @@ void judge(const RunRow& row, const Catalogue& catalogue, RowScenario& out) {
     out.doubts.emplace_back("tokens/s follow from TFLOP/s by the model's FLOPs");
   }
   OtherReadings others = other_readings(row, s, out.assumed);
-  out.readings = std::move(others.readings);
+  std::ranges::move(others.readings, std::back_inserter(out.readings));
   Assumed guessed = out.assumed;
   for (const std::string& column : others.settled) {
     std::erase(guessed, column);

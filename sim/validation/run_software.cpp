@@ -6,6 +6,7 @@
 
 #include "sim/core/ranges.h"
 #include "sim/core/text.h"
+#include "sim/validation/names/software_names.h"
 #include "sim/validation/words/layout_words.h"
 
 namespace headway::validation {
@@ -164,36 +165,49 @@ std::string family(const RunRow& row, const std::string& words, bool rack, Assum
 constexpr std::array<const char*, 5> kSharded = {"deepspeed", "zero", "hugging", "hf-",
                                                  "accelerate"};
 
-/// Trainers on PyTorch that were never compared: its sharded data parallelism stands in for them.
-constexpr std::array<std::string_view, 16> kOnPyTorch = {
-    "hf",        "transformers", "axolotl", "llama-factory", "llamafactory", "unsloth",
-    "trl",       "openrlhf",     "verl",    "xtuner",        "lit-gpt",      "litgpt",
-    "lightning", "composer",     "nanogpt", "lingua"};
+/// What is taken of software, and whether it is one of two readings.
+struct TakenSoftware {
+  std::string profile;
+  bool either = false;  ///< a name that no list knows: eager PyTorch or plain Megatron-LM
+};
 
-/// Without a known era: families that the source's words name, then fully sharded data parallelism,
-/// then Megatron of the year.
-std::string nearest(const RunRow& row, bool rack, Assumed& assumed) {
+/// Without a known era: families that the source's words name, then what stands in for the era's
+/// own name, then fully sharded data parallelism. A name that says nothing is read two ways, and
+/// where there is none it is Megatron of the year.
+TakenSoftware nearest(const RunRow& row, bool rack, Assumed& assumed) {
   assume(assumed, "era");
   const std::string words = core::lower_case(row.era) + " " + core::lower_case(row.source);
+  const std::string era = core::lower_case(row.era);
   const bool sharded = sharded_stage(row.sharding) == 3;
-  const bool megatron = contains(words, "megatron") || row.pp.value_or(1) > 1;
+  const bool named = contains(words, "megatron");
+  const bool megatron = named || row.pp.value_or(1) > 1;
+  const bool nameless = era.empty() || named;
   // Megatron-Core's runs have sequence parallelism wherever they have tensor parallelism.
   const bool without_sequence = row.tp.value_or(1) > 1 && row.sequence_parallel.has_value() &&
                                 !row.sequence_parallel.value_or(false);
-  const std::string era = core::lower_case(row.era);
-  const bool on_pytorch = std::ranges::any_of(
-      kOnPyTorch, [&era](std::string_view trainer) { return has_word(era, trainer); });
-  if (!sharded && !on_pytorch && (year_of(row) <= 2022 || (megatron && without_sequence))) {
-    return unfused_megatron(row);
+  const std::string known = stand_in_profile(era, unfused_megatron(row));
+  const bool on_pytorch = known == "pytorch-fsdp";
+  if (!known.empty() && !on_pytorch) {
+    return {known};
   }
-  const bool zero = !megatron && (sharded || contains_any(era, kSharded) || on_pytorch);
-  if (const std::string named = family(row, words, rack, assumed); !named.empty() && !zero) {
-    return named;
+  const bool old = year_of(row) <= 2022 || (megatron && without_sequence);
+  if (nameless && !sharded && !on_pytorch && old) {
+    return {unfused_megatron(row)};
+  }
+  const bool zero = on_pytorch || (!megatron && (sharded || contains_any(era, kSharded)));
+  if (const std::string other = family(row, words, rack, assumed); !other.empty() && !zero) {
+    return {other};
   }
   if (zero || (!megatron && contains_any(words, kSharded))) {
-    return contains_any(words, std::array{"jax", "maxtext"}) ? "jax-xla" : pytorch(row, words);
+    return {contains_any(words, std::array{"jax", "maxtext"}) ? "jax-xla" : pytorch(row, words)};
   }
-  return megatron_core(row, words, rack, assumed);
+  return nameless ? TakenSoftware{megatron_core(row, words, rack, assumed)}
+                  : TakenSoftware{pytorch(row, words), true};
+}
+
+TakenSoftware software_of(const RunRow& row, bool rack, Assumed& assumed) {
+  const std::string known = family(row, core::lower_case(row.era), rack, assumed);
+  return known.empty() ? nearest(row, rack, assumed) : TakenSoftware{known};
 }
 
 /// Whether the whole iteration runs from a recorded graph: "full_iteration:[...]" or
@@ -259,8 +273,18 @@ double stated_capacity(const RunRow& row) {
 }
 
 std::string framework_entry(const RunRow& row, bool rack, Assumed& assumed) {
-  const std::string known = family(row, core::lower_case(row.era), rack, assumed);
-  return known.empty() ? nearest(row, rack, assumed) : known;
+  return software_of(row, rack, assumed).profile;
+}
+
+std::optional<RunRow> read_as_megatron(const RunRow& row, bool rack) {
+  Assumed said;
+  if (!software_of(row, rack, said).either) {
+    return std::nullopt;
+  }
+  RunRow other = row;
+  other.era = "megatron-lm";
+  other.tp_comm_overlap = row.tp_comm_overlap.value_or(false);
+  return other;
 }
 
 std::string software_name(const RunRow& row, const std::string& profile, const Assumed& assumed) {
@@ -270,6 +294,10 @@ std::string software_name(const RunRow& row, const std::string& profile, const A
 }
 
 void apply_flags(const RunRow& row, workload::FrameworkSpec& framework) {
+  const std::string era = core::lower_case(row.era);
+  if ((!row.era.empty() && framework.name == row.era) || contains(era, "rocm")) {
+    framework.tensor_overlap = false;  // user buffers are Transformer Engine's on NVIDIA's GPUs
+  }
   // A profile that does not say what it costs has nothing that hides a collective: asynchronous
   // linears are no user buffers.
   for (const auto& flag : {row.tp_comm_overlap, row.async_tp}) {
@@ -280,8 +308,11 @@ void apply_flags(const RunRow& row, workload::FrameworkSpec& framework) {
     const bool compiled = row.torch_compile.value_or(false);
     framework.elementwise =
         compiled ? workload::Elementwise::compiled : workload::Elementwise::eager;
-    const bool apart = !compiled && framework.loss == workload::Loss::fused;
-    framework.loss = apart ? workload::Loss::separate : framework.loss;
+    if (compiled && returns_loss(era)) {
+      framework.loss = workload::Loss::fused;
+    } else if (!compiled && framework.loss == workload::Loss::fused) {
+      framework.loss = workload::Loss::separate;
+    }
   }
   if (recomputes_core_attention(row) && year_of(row) <= 2023) {
     framework.attention_kernels = workload::AttentionKernels::unfused;
@@ -293,9 +324,12 @@ void apply_flags(const RunRow& row, workload::FrameworkSpec& framework) {
       !contains_any(attention, std::array{"flash", "xformers", "memory-efficient", "sdpa"})) {
     framework.attention_kernels = workload::AttentionKernels::unfused;
   }
-  constexpr int kFlash = 2023;  // both forks took FlashAttention that year
-  if (old_megatron(core::lower_case(row.era)) && year_of(row) >= kFlash) {
+  constexpr int kFlash = 2023;  // both forks took FlashAttention that year, and so did Paddle
+  if ((old_megatron(era) || contains(era, "paddle")) && year_of(row) >= kFlash) {
     framework.attention_kernels = workload::AttentionKernels::flash2;
+  }
+  if (has_word(era, "alpa")) {
+    framework.attention_kernels = workload::AttentionKernels::unfused;  // XLA of 2022
   }
   framework.scaling = scaling_in_words(core::lower_case(row.precision + " " + row.precision_detail))
                           .value_or(framework.scaling);

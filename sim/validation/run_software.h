@@ -2,6 +2,7 @@
 // states.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "sim/gpu/spec.h"
@@ -13,6 +14,10 @@ namespace headway::validation {
 /// that of the nearest family and year, and `era` is assumed.
 /// @param rack  its GPUs share NVLink beyond a node
 std::string framework_entry(const RunRow& row, bool rack, Assumed& assumed);
+
+/// A row whose software has a name that no list knows is read as eager PyTorch, and a second time
+/// as this row, of plain Megatron-LM; nothing where its software is known, or has no name.
+std::optional<RunRow> read_as_megatron(const RunRow& row, bool rack);
 
 /// What the row's software is called: the profile's name, or the era's own where the profile only
 /// stands in for it, so that comparisons of the profile's software are not taken for its own.

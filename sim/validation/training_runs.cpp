@@ -105,6 +105,20 @@ double reading_error(const std::vector<OtherReading>& readings,
   return std::sqrt(square);
 }
 
+/// The middle, in log time, of a step and of the same step with the other software that a name may
+/// stand for.
+void take_middle(const std::vector<OtherReading>& readings, training::StepResult& step) {
+  for (const auto& [column, scenario] : readings) {
+    if (column == kSoftwareReading) {
+      const double ratio = std::sqrt(step_of(scenario).time / step.time);
+      step.time *= ratio;
+      step.interval_low *= ratio;
+      step.interval_high *= ratio;
+      step.tokens_per_s_per_gpu /= ratio;
+    }
+  }
+}
+
 /// "ok-assumed: what was not understood; ..."
 std::string joined_status(const std::string& status_class, const std::vector<std::string>& why) {
   std::string text = status_class;
@@ -148,6 +162,7 @@ void simulate_row(const RunRow& row,
                               ? reading_error(built.readings, step.time,
                                               scenario.model.moe.has_value(), catalogue.open_fields)
                               : 0;
+  take_middle(built.readings, step);
   p.run_kind = kind_of(scenario);
   p.own_error = std::hypot(training::relative_error(scenario), readings);
   p.slopes = constant_slopes(scenario);

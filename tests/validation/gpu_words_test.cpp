@@ -53,6 +53,18 @@ TEST(GpuWords, CountsPluralsAndGluedWordsAreRead) {
   }
 }
 
+// Made for export with slower bridges: chip and memory are the other card's.
+TEST(GpuWords, CardsForExportAreTheCardsTheyAreMadeOf) {
+  for (const auto& [gpu, card] :
+       {std::pair("A800-80G-PCIe", "A100-80G-PCIe"), std::pair("A800 PCIe 40GB", "A100-40G-PCIe"),
+        std::pair("NVIDIA H800 PCIe", "H100 PCIe")}) {
+    EXPECT_EQ(of_gpu(gpu).predicted, of_gpu(card).predicted) << gpu;
+    EXPECT_THAT(of_gpu(gpu).assumed, Contains("gpu")) << gpu;
+  }
+  EXPECT_EQ(scenario({{"gpu", "H800"}}).cluster.node.gpu.name,
+            catalogue().gpus.at("h800-sxm").name);
+}
+
 TEST(GpuWords, WattsBehindASpaceLimitTheBoard) {
   for (const auto& [gpu, watts] :
        {std::pair("A100-SXM4-80GB @ 275 W", 275), std::pair("H100 SXM 700W limited to 400 W", 400),

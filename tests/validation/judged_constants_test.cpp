@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "sim/analytic/analytic.h"
 #include "sim/config/load.h"
 #include "sim/core/error.h"
 #include "sim/training/check.h"
@@ -84,6 +85,31 @@ TEST(ConstantSlopes, AreNotOfMeasuredShares) {
   EXPECT_EQ(slope(measured, "H100 gemm_16bit"), 0);
   EXPECT_EQ(slope(measured, "weight_gradient"), 0);
   EXPECT_GT(slope(measured, "attention_share"), 0.02);  // of the software
+}
+
+// A cost that is known to a factor of five only: 1.645 standard deviations of its logarithm end at
+// the step without it. What is known to a tenth keeps its slope.
+TEST(FastSlopes, EndWhereTheCostIsNone) {
+  training::Scenario scenario = small();
+  scenario.cluster.fabric.node_latency = core::Seconds(0.4e-3);
+  training::Scenario without = scenario;
+  without.cluster.fabric.node_latency = core::Seconds(0);
+  const auto time = [](const training::Scenario& s) {
+    return analytic::AnalyticTier(s).evaluate(training::check(s)).time;
+  };
+  const double caused = std::log(time(scenario) / time(without));
+  const auto slopes = constant_slopes(scenario);
+  const auto at = place("EFA node_latency");
+  ASSERT_LT(slopes[at], 0);
+  for (const double error : {0.1, 5.0}) {
+    ConstantCovariance covariance(slopes.size(), std::vector<double>(slopes.size()));
+    covariance[at][at] = error * error;
+    const double reach = training::kOneSidedFivePercent * error;
+    const auto fast = fast_slopes(scenario, slopes, covariance);
+    EXPECT_NEAR(-reach * fast[at], std::min(-reach * slopes[at], caused), 1e-4);
+    EXPECT_EQ(fast[at] == slopes[at], error < 1);
+    EXPECT_EQ(fast[place("H100 gemm_16bit")], slopes[place("H100 gemm_16bit")]);
+  }
 }
 
 TEST(LoadCovariance, IsOfTheseConstantsOrRefused) {

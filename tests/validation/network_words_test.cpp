@@ -177,11 +177,45 @@ TEST(NetworkWords, InstancesAreNamesAndThoseOfTheCatalogueHaveItsCards) {
         << words;
     EXPECT_EQ(predicted(worded(words)).status, "ok-assumed") << words;
   }
-  EXPECT_EQ(predicted(worded("a2-ultragpu-8g", "A100-SXM4-80GB")).status,
-            "ok-assumed: not understood in network: a2-ultragpu-8g");
+  EXPECT_EQ(predicted(worded("a2-ultragpu-2g", "A100-SXM4-80GB")).status,
+            "ok-assumed: not understood in network: a2-ultragpu-2g");
   EXPECT_EQ(predicted(worded("a3-megagpu-8g", "A100-SXM4-80GB")).status,
             "ok-assumed: not understood in network: a3-megagpu-8g");
   EXPECT_EQ(scenario(worded("a3-megagpu-8g", "A100-SXM4-80GB")).cluster.node.nic.count, 8);
+}
+
+// Clouds' nodes of A100, H200 and B200, of which none but Azure's, Oracle's and Google's newer ones
+// has the cards of NVIDIA's own node.
+TEST(NetworkWords, InstancesOfTheCloudsHaveTheirDocumentedCards) {
+  expect_cards("A100-SXM4-80GB", {{"p4d.24xlarge", 4, 100},
+                                  {"AWS p4d, EFA", 4, 100},
+                                  {"p4de.24xlarge EFA 400 Gbps", 4, 100},
+                                  {"EFA", 4, 100},
+                                  {"EFA 400 Gbps", 4, 100},
+                                  {"GCP a2-highgpu-8g", 1, 100},
+                                  {"GCP a2-ultragpu-8g", 1, 100},
+                                  {"Azure ND A100 v4", 8, 200},
+                                  {"Azure NDm A100 v4", 8, 200},
+                                  {"ND96asr_v4", 8, 200},
+                                  {"Standard_ND96amsr_A100_v4", 8, 200},
+                                  {"BM.GPU4.8", 8, 200},
+                                  {"OCI BM.GPU.A100-v2.8", 8, 200}});
+  expect_cards("H100-SXM5-80GB", {{"Azure ND H100 v5", 8, 400},
+                                  {"Standard_ND96isr_H100_v5", 8, 400},
+                                  {"BM.GPU.H100.8", 8, 400}});
+  expect_cards("H200", {{"p5en.48xlarge", 8, 400}, {"ND H200 v5", 8, 400}});
+  expect_cards("B200", {{"p6-b200.48xlarge", 8, 400}, {"a4-highgpu-8g", 8, 400}});
+  for (const auto& [words, gpu] :
+       {std::pair("p4d.24xlarge", "A100-40G-SXM"), std::pair("p5en.48xlarge", "H200"),
+        std::pair("p6-b200.48xlarge", "B200")}) {
+    EXPECT_EQ(scenario(worded(words, gpu)).cluster.fabric.node_latency,
+              catalogue().fabrics.at("efa").node_latency)
+        << words;
+  }
+  for (const char* words : {"p4d.24xlarge", "Azure NDm A100 v4", "BM.GPU4.8", "a2-highgpu-8g"}) {
+    EXPECT_EQ(predicted(worded(words, "A100-40G-SXM")).status, "ok-assumed") << words;
+  }
+  EXPECT_EQ(scenario(worded("a2-megagpu-16g", "A100-40G-SXM")).cluster.node.nic.count, 1);
 }
 
 TEST(NetworkWords, OfALongCellTheFirstThousandCharactersAreRead) {

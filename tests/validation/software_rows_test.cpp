@@ -53,11 +53,15 @@ TEST(SoftwareRows, ForksOfOldMegatronKeepItsKernels) {
 
 // The profile that stands in for it was compared, it was not: slower is likelier than faster.
 TEST(SoftwareRows, SoftwareThatNobodyComparedHasItsOwnName) {
-  const RunPrediction stranger = predicted({{"era", "colossal-ai"}});
-  const RunPrediction blank = predicted({{"era", ""}});
-  EXPECT_EQ(stranger.run_kind.framework, "colossal-ai");
-  EXPECT_EQ(stranger.predicted, blank.predicted);
-  EXPECT_LT(stranger.low, blank.low);
+  const Cells sharded{
+      {"era", "axolotl"}, {"tp", "1"}, {"pp", "1"}, {"dp", "16"}, {"sharding", "3"}};
+  Cells compared = sharded;
+  compared["era"] = "pytorch-fsdp";
+  const RunPrediction stranger = predicted(sharded);
+  const RunPrediction known = predicted(compared);
+  EXPECT_EQ(stranger.run_kind.framework, "axolotl");
+  EXPECT_EQ(stranger.predicted, known.predicted);
+  EXPECT_LT(stranger.low, known.low);
   EXPECT_EQ(predicted({{"era", "hf-trainer"}, {"pp", "1"}, {"dp", "8"}, {"sharding", "zero3"}})
                 .run_kind.framework,
             "PyTorch FSDP");
@@ -220,6 +224,12 @@ TEST(SoftwareRows, IntervalsKnowConstantsThatNoRunJudges) {
   Cells cloud = sharded;
   cloud["network"] = "AWS EFA";
   EXPECT_GT(half(predicted(cloud)), 2 * half(predicted(sharded)));
+  // No network makes it faster than one node without any; other errors are as theirs.
+  Cells node = sharded;
+  node.insert_or_assign("n_gpus", "8");
+  node.insert_or_assign("dp", "8");
+  node.insert_or_assign("global_batch", "8");
+  EXPECT_LT(predicted(cloud).high, 1.1 * predicted(node).high);
   const Cells tiny{{"n_layers", "2"}, {"global_batch", "4"}, {"seq_len", "512"}, {"vpp", "1"}};
   EXPECT_GT(half(predicted(tiny)), 1.3 * half(predicted({})));
 }

@@ -143,8 +143,10 @@ StepError step_error(const training::Scenario& scenario,
                      const std::vector<double>& slopes,
                      double further) {
   const StepError unknown = unknown_error(kind_of(scenario), known.runs);
-  return quadrature(unknown, std::hypot(training::relative_error(scenario), further,
-                                        constant_error(slopes, known.constants)));
+  const double own = std::hypot(training::relative_error(scenario), further);
+  const auto fast = fast_slopes(scenario, slopes, known.constants);
+  return {std::hypot(unknown.slower, own, constant_error(slopes, known.constants)),
+          std::hypot(unknown.faster, own, constant_error(fast, known.constants))};
 }
 
 void set_interval(const training::Scenario& scenario,

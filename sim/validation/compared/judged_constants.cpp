@@ -9,6 +9,7 @@
 #include "sim/analytic/analytic.h"
 #include "sim/core/error.h"
 #include "sim/training/check.h"
+#include "sim/training/step/step.h"
 #include "sim/validation/compared/compared_runs.h"
 
 namespace headway::validation {
@@ -73,6 +74,10 @@ bool scale_judged_share(Scenario& s,
 }
 
 using Shares = gpu::SustainedShares;
+
+core::Seconds analytic_time(const Scenario& s) {
+  return analytic::AnalyticTier(s).evaluate(training::check(s)).time;
+}
 
 }  // namespace
 
@@ -152,20 +157,32 @@ const std::vector<JudgedConstant>& judged_constants() {
 
 std::vector<double> constant_slopes(const Scenario& scenario) {
   constexpr double kStep = 0.95;  // down: shares of a peak stay below it
-  const auto time = [](const Scenario& s) {
-    return analytic::AnalyticTier(s).evaluate(training::check(s)).time;
-  };
   std::vector<double> slopes(judged_constants().size(), 0.0);
   try {
-    const core::Seconds base = time(scenario);
+    const core::Seconds base = analytic_time(scenario);
     for (std::size_t i = 0; i < slopes.size(); ++i) {
       Scenario moved = scenario;
       if (judged_constants()[i].scale(moved, kStep)) {
-        slopes[i] = -std::log(time(moved) / base) / std::log(kStep);
+        slopes[i] = -std::log(analytic_time(moved) / base) / std::log(kStep);
       }
     }
   } catch (const core::Error&) {
     std::fill(slopes.begin(), slopes.end(), 0.0);
+  }
+  return slopes;
+}
+
+std::vector<double> fast_slopes(const Scenario& scenario,
+                                std::vector<double> slopes,
+                                const ConstantCovariance& covariance) {
+  constexpr double kNext = 1e-6;  // to nothing, which some fields do not take
+  for (std::size_t i = 0; i < covariance.size(); ++i) {
+    const double reach = training::kOneSidedFivePercent * std::sqrt(covariance[i][i]);
+    Scenario without = scenario;
+    if (slopes[i] < 0 && reach > 0 && judged_constants()[i].scale(without, kNext)) {
+      const double caused = std::log(analytic_time(scenario) / analytic_time(without));
+      slopes[i] = std::max(slopes[i], -caused / reach);
+    }
   }
   return slopes;
 }

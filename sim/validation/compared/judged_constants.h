@@ -31,6 +31,14 @@ std::vector<double> constant_slopes(const training::Scenario& scenario);
 /// How well the constants are known: covariance of their logarithms, row by row.
 using ConstantCovariance = std::vector<std::vector<double>>;
 
+/// The slopes to the fast side. One of a cost that is known to a factor only would make a step
+/// faster, at the fast end of its interval, than it is without that cost: it is then the slope that
+/// ends there.
+/// @param slopes  of the scenario, from `constant_slopes`
+std::vector<double> fast_slopes(const training::Scenario& scenario,
+                                std::vector<double> slopes,
+                                const ConstantCovariance& covariance);
+
 /// `validation/constant_covariance.csv` of the first of these folders that has it; else none.
 /// @throws core::Error if it is not of these constants, or a number in it cannot be read
 ConstantCovariance load_covariance(const std::vector<std::filesystem::path>& roots);

@@ -4,8 +4,8 @@
 
 #include <string>
 
+#include "sim/validation/names/instance_names.h"
 #include "sim/validation/words/cell_words.h"
-#include "sim/validation/words/instance_names.h"
 
 namespace headway::validation {
 

@@ -1,4 +1,4 @@
-#include "sim/validation/words/instance_names.h"
+#include "sim/validation/names/instance_names.h"
 
 #include <cctype>
 
@@ -18,7 +18,10 @@ struct InstanceFamily {
 };
 
 /// Source: pages on GPU instances of AWS (EC2 P and G), Google Cloud (A2 to A4X), Azure (ND, NC)
-/// and Oracle (BM.GPU), 2026.
+/// and Oracle (BM.GPU), 2026. A name with the cards of NVIDIA's own node has that node: Azure's ND
+/// A100 v4 8 x 200 Gbps, ND H100 v5 and H200 v5 8 x 400 (InfiniBand); Oracle's BM.GPU4.8 8 x 200,
+/// BM.GPU.A100-v2.8 16 x 100, BM.GPU.H100.8 and H200.8 8 x 400; Google's a3-ultragpu-8g and
+/// a4-highgpu-8g 8 x 400 (RoCE).
 constexpr InstanceFamily kInstanceFamilies[] = {
     {"p3dn", false, "p3dn-24xlarge", "v100", ""},
     {"p5", false, "p5-48xlarge", "h100", "efa"},
@@ -26,11 +29,33 @@ constexpr InstanceFamily kInstanceFamilies[] = {
     {"a3 high", false, "a3-highgpu-8g", "h100", "tcpx"},
     {"a3-megagpu", false, "a3-megagpu-8g", "h100", "tcpxo"},
     {"a3 mega", false, "a3-megagpu-8g", "h100", "tcpxo"},
+    {"p4d", false, "p4d-24xlarge", "a100", "efa"},
+    {"p4de", false, "p4de-24xlarge", "a100", "efa"},
+    {"p5en", false, "p5en-48xlarge", "h200", "efa"},
+    {"p6-b200", false, "p6-b200-48xlarge", "b200", "efa"},
+    {"a2-highgpu-8g", false, "a2-highgpu-8g", "a100", ""},
+    {"a2-megagpu", false, "a2-megagpu-16g", "a100", ""},
+    {"a2-ultragpu-8g", false, "a2-ultragpu-8g", "a100", ""},
+    {"a3-ultragpu", false, "dgx-h200", "h200", ""},
+    {"a4-highgpu", false, "dgx-b200", "b200", ""},
+    {"nd a100 v4", false, "dgx-a100-40gb", "a100", ""},
+    {"ndm a100 v4", false, "dgx-a100", "a100", ""},
+    {"nd96asr", true, "dgx-a100-40gb", "a100", ""},
+    {"nd96amsr", true, "dgx-a100", "a100", ""},
+    {"standard_nd96asr", true, "dgx-a100-40gb", "a100", ""},
+    {"standard_nd96amsr", true, "dgx-a100", "a100", ""},
+    {"nd h100 v5", false, "dgx-h100", "h100", ""},
+    {"nd96isr_h100", true, "dgx-h100", "h100", ""},
+    {"standard_nd96isr_h100", true, "dgx-h100", "h100", ""},
+    {"nd h200 v5", false, "dgx-h200", "h200", ""},
+    {"nd96isr_h200", true, "dgx-h200", "h200", ""},
+    {"standard_nd96isr_h200", true, "dgx-h200", "h200", ""},
+    {"bm.gpu4", true, "dgx-a100-40gb", "a100", ""},
+    {"bm.gpu.a100-v2", true, "dgx-a100", "a100", ""},
+    {"bm.gpu.h100", true, "dgx-h100", "h100", ""},
+    {"bm.gpu.h200", true, "dgx-h200", "h200", ""},
     {"p3"},
-    {"p4d"},
-    {"p4de"},
     {"p5e"},
-    {"p5en"},
     {"p6"},
     {"p6e"},
     {"g4dn"},
