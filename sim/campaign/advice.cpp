@@ -5,6 +5,8 @@
 #include <cmath>
 #include <span>
 
+#include "sim/campaign/job/optimum.h"
+#include "sim/campaign/job/rates.h"
 #include "sim/campaign/trials.h"
 #include "sim/core/statistics.h"
 #include "sim/failures/closed_form.h"

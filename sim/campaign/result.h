@@ -178,7 +178,7 @@ struct CampaignResult {
   std::optional<double>
       closed_form_ettr;               ///< exact where a closed form exists (README.md), else absent
   core::Seconds checkpoint_interval;  ///< as used, useful work between saves
-  core::Seconds optimal_interval;     ///< closed form, 0 without failures
+  core::Seconds optimal_interval;     ///< best_storage_interval, 0 without failures
   core::Seconds checkpoint_stall, checkpoint_persist, checkpoint_load;
   core::Seconds mean_time_between_interruptions;  ///< of the whole job; 0: nothing fails
   core::Seconds
@@ -269,10 +269,13 @@ struct CampaignResult {
              "tau: useful work between two saves that are made, a step or more (in whole steps "
              "after `interval_steps`); while a background save is not durable the next are skipped",
              core::positive);
-    v.figure("optimal_interval_s", core::if_positive(optimal_interval), "s",
-             "the same, best for these failures: `tau* = mu (1 + W0(-e^(-C/mu - 1)))`, no less "
-             "than P - C and no more than the run; absent without failures",
-             core::positive);
+    v.figure(
+        "optimal_interval_s", core::if_positive(optimal_interval), "s",
+        "the same, best for these failures and what `checkpoint.interval: auto` takes: `tau* = "
+        "mu (1 + W0(-e^(-C/mu - 1)))` of the rate 1/mu at which the job goes back to a save, "
+        "no less than P - C and no more than the run; of several levels and of saves that may "
+        "be unreadable of first order (sim/campaign/README.md); absent without failures",
+        core::positive);
     v.figure("checkpoint_stall_s", checkpoint_stall, "s", "C: training stands still for one save",
              core::non_negative);
     v.figure("checkpoint_persist_s", checkpoint_persist, "s",

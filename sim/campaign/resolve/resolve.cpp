@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "sim/campaign/job/optimum.h"
 #include "sim/campaign/limits.h"
 #include "sim/campaign/resolve/resolve_unequal.h"
 #include "sim/campaign/run_input.h"
@@ -129,17 +130,21 @@ void choose_interval(const storage::CheckpointSpec& spec, ResolvedJob& resolved)
     }
     return;
   }
-  const Seconds best = best_interval(job);
-  if (best.si() == 0) {
-    resolved.assumptions.push_back({"run.checkpoint.interval", "one save, at the end",
-                                    "auto: nothing fails, so saves in between cost time only"});
+  job.interval = best_interval(job);
+  if (job.interval.si() == 0 || job.interval == length_of(job.end)) {
+    resolved.assumptions.push_back(
+        {"run.checkpoint.interval", "one save, at the end",
+         fmt::format(
+             "auto: {}, so saves in between cost time only",
+             job.hazards.empty() ? "nothing fails" : "the job goes back to a save too seldom")});
     return;
   }
-  job.interval = best;
   resolved.assumptions.push_back(
       {"run.checkpoint.interval", fmt::format("{:.4g} s", job.interval.si()),
-       "auto: the optimum for this failure rate and stall (exact, Lambert W), no shorter than a "
-       "step, than the fixed cost of a save and than the time it takes to become durable"});
+       fmt::format("auto: the optimum for the rate at which the job goes back to a save and what "
+                   "saves cost ({}), no shorter than a step, than the fixed cost of a save and "
+                   "than the time it takes to become durable",
+                   job.near.empty() && job.unreadable == 0 ? "exact, Lambert W" : "first order")});
 }
 
 void assume_times(const training::Scenario& scenario, ResolvedJob& resolved) {
