@@ -288,8 +288,8 @@ struct CampaignResult {
              core::non_negative);
     v.figure("mean_time_between_interruptions_s",
              core::if_positive(mean_time_between_interruptions), "s",
-             "mu = 1 / sum of the rates of what stops the job, while it runs: the clock stands "
-             "still while the job is down; absent if nothing fails",
+             "1 / sum of the rates of all that `interruptions` counts, while the job runs: the "
+             "clock stands still while it is down; absent if nothing stops it",
              core::positive);
     v.figure("downtime_s", core::if_positive(downtime), "s",
              "D + R: mean from a failure until steps run again: detection, diagnosis, replacement "

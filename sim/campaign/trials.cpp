@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "sim/campaign/job/optimum.h"
+#include "sim/campaign/job/rates.h"
 #include "sim/core/digest.h"
 #include "sim/core/engine/executor.h"
 #include "sim/core/error.h"
@@ -275,7 +276,7 @@ CampaignResult summarize(const JobModel& job, std::span<const TrialResult> trial
     result.closed_form_ettr = exact_ettr(job);
   }
   result.checkpoint_interval = effective_interval(job);
-  result.mean_time_between_interruptions = mean_time_between_failures(job);
+  result.mean_time_between_interruptions = mean_time_between_interruptions(job);
   result.optimal_interval = best_storage_interval(job);
   result.checkpoint_stall = job.stall;
   result.checkpoint_persist = job.persist;
