@@ -9,6 +9,7 @@
 #include "sim/campaign/bring_up.h"
 #include "sim/campaign/energy.h"
 #include "sim/campaign/resolve/resolve.h"
+#include "sim/campaign/saves/resolve_saves.h"
 #include "sim/campaign/slow/slow_parts.h"
 #include "sim/campaign/trials.h"
 #include "sim/core/error.h"
@@ -38,8 +39,8 @@ class Metering {
             checked.scenario().cluster, resolved.job.spare_nodes, busy_share(step))),
         relative_price_(training::relative_price(checked.scenario())),
         tokens_per_step_(checked.tokens_per_step()),
-        stored_bytes_(checked.scenario().run.checkpoint.keep * resolved.checkpoint_bytes.si() +
-                      resolved.input_bytes.si()),
+        keep_(checked.scenario().run.checkpoint.keep),
+        input_(resolved.input_bytes),
         saved_(resolved.checkpoint_bytes),
         loaded_(resolved.restart_bytes),
         archived_(checked.scenario().run.checkpoint.archive.value_or(Seconds(0))),
@@ -59,12 +60,12 @@ class Metering {
     usage.useful_gpu_seconds = gpus * useful.si();
     usage.relative_price = relative_price_;
     usage.tokens = useful / job_.step * tokens_per_step_;
-    usage.stored_byte_seconds = stored_bytes_ * wall.si();
-    usage.oldest = oldest_;
+    usage.stored_byte_seconds = (mean_kept(trial.saves, keep_) * saved_ + input_).si() * wall.si();
+    usage.oldest = std::min(oldest_, wall);
     if (archived_.si() > 0) {
       // The archive grows evenly, so half of it is there on average.
       usage.stored_byte_seconds += 0.5 * (useful / archived_) * saved_.si() * wall.si();
-      usage.oldest = std::max(oldest_, wall);
+      usage.oldest = wall;
     }
     usage.written = static_cast<double>(trial.saves) * saved_;
     usage.read = static_cast<double>(trial.loads) * loaded_;
@@ -85,8 +86,8 @@ class Metering {
   training::MachinePower power_;
   double relative_price_;
   double tokens_per_step_;
-  double stored_bytes_;
-  core::Bytes saved_, loaded_;
+  int keep_;
+  core::Bytes input_, saved_, loaded_;
   Seconds archived_, oldest_;
 };
 

@@ -506,7 +506,6 @@ ResolvedJob resolve_job(StepSource& source, const training::StepResult& step) {
   job.end = end_of(*run.until, checked.tokens_per_step(), step.time);
   check_length(checked, job.end);
   const auto input = run_input(checked, tokens_read(checked, step.time));
-  check_capacity(checked, layout, job.end, input ? input->stored : core::Bytes(0));
   job.step = step.time;
   job.tax = step_tax(checked, layout);
   job.seed = static_cast<std::uint64_t>(run.seed);
@@ -520,6 +519,7 @@ ResolvedJob resolve_job(StepSource& source, const training::StepResult& step) {
   set_input(source, step, resolved);
   check_times(checked, job);
   choose_interval(run.checkpoint, resolved);
+  check_capacity(checked, layout, job, input ? input->stored : core::Bytes(0));
   assume_times(scenario, resolved);
   assume_recovery(run.recovery, resolved);
   assume_tax(run.recovery, resolved);
