@@ -147,6 +147,17 @@ void add_bring_up(const training::CheckedScenario& checked,
                   const JobModel& job,
                   const std::vector<TrialResult>& trials,
                   const Metering& metering,
+/// Waiting is a matter of spares, but no number of them that was tried is enough.
+void warn_of_spares(const JobModel& job, CampaignOutcome& outcome) {
+  const Advice& advice = outcome.result.advice;
+  if (!advice.spares && advice.wait_target > 0 && spares_matter(job)) {
+    outcome.warnings.push_back(
+        fmt::format("up to {} spare nodes were tried, and with none of these numbers the job waits "
+                    "for spares less than {:.3g} % of the time",
+                    most_spares(job), 100 * advice.wait_target));
+  }
+}
+
                   std::vector<price::Usage>& usages,
                   CampaignOutcome& outcome) {
   const auto& run = checked.scenario().run;
@@ -301,6 +312,7 @@ CampaignOutcome simulate_campaign(const training::CheckedScenario& checked,
     tell(options, "asking what other storages would bring");
     outcome.pictures = draw(resolved.job, trials, times);
     outcome.pictures->storage_curve = storage_curve(
+    warn_of_spares(resolved.job, outcome);
         resolved.job, beside_other_storages(checked, step), trials, options.threads, times);
   }
   outcome.result.step_simulations = static_cast<std::int64_t>(times.simulated());
