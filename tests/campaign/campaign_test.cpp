@@ -364,6 +364,19 @@ TEST(Campaign, BillsEveryGpuHour) {
   EXPECT_NEAR(outcome.mean_bill->energy / it_energy(power, stepping, Seconds(54 * kSecondsADay)), 1,
               1e-9);
   // A feed's PUE is the building's, in the bill too.
+  // Steps that wait for input draw no more than standing ones: starved to twice the step, as many
+  // steps take the power of training for as long as before.
+  training::Scenario fed = s, starved = s;
+  fed.run.failures.reset();
+  fed.run.until = training::UntilSpec{.tokens = {}, .steps = 1000, .wall = {}};
+  starved.run = fed.run;
+  starved.run.data = storage::DataSpec{};
+  starved.run.data->bytes_per_token = core::Bytes(2 * 5.6 * 2e12 / (8192.0 * 2048));
+  const CampaignOutcome waits = simulate(starved), runs = simulate(fed);
+  EXPECT_NEAR(waits.result.ledger[Account::input] / runs.result.ledger[Account::useful], 1, 1e-6);
+  EXPECT_NEAR(
+      (waits.mean_bill->energy - runs.mean_bill->energy) / (power.standing * Seconds(1000 * 5.6)),
+      1, 1e-3);
   s.cluster.power.emplace().facility = core::Watts(1e9);
   s.cluster.power->pue = 1.5;
   EXPECT_NEAR(simulate(s).mean_bill->energy / outcome.mean_bill->energy, 1.5, 1e-9);
