@@ -24,8 +24,13 @@ using core::Seconds;
 
 namespace {
 
-double busy_share(const training::StepResult& step) {
-  return step.time.si() > 0 ? step.kernels / step.time : 0;
+/// Of each kind of node.
+std::vector<double> busy_shares(const training::StepResult& step) {
+  std::vector<double> shares;
+  for (const Seconds kernels : step.kernels) {
+    shares.push_back(step.time.si() > 0 ? kernels / step.time : 0);
+  }
+  return shares;
 }
 
 /// What one trial used, in the words of the price room.
@@ -36,7 +41,7 @@ class Metering {
            const ResolvedJob& resolved)
       : job_(resolved.job),
         power_(training::machine_power(
-            checked.scenario().cluster, resolved.job.spare_nodes, busy_share(step))),
+            checked.scenario().cluster, resolved.job.spare_nodes, busy_shares(step))),
         relative_price_(training::relative_price(checked.scenario())),
         tokens_per_step_(checked.tokens_per_step()),
         keep_(checked.scenario().run.checkpoint.keep),
@@ -142,11 +147,6 @@ void add_bill(const training::CheckedScenario& checked,
                                  "waiting in a collective counts as idle"});
 }
 
-/// What lies before the first step of each trial, and what it is billed.
-void add_bring_up(const training::CheckedScenario& checked,
-                  const JobModel& job,
-                  const std::vector<TrialResult>& trials,
-                  const Metering& metering,
 /// Waiting is a matter of spares, but no number of them that was tried is enough.
 void warn_of_spares(const JobModel& job, CampaignOutcome& outcome) {
   const Advice& advice = outcome.result.advice;
@@ -158,6 +158,11 @@ void warn_of_spares(const JobModel& job, CampaignOutcome& outcome) {
   }
 }
 
+/// What lies before the first step of each trial, and what it is billed.
+void add_bring_up(const training::CheckedScenario& checked,
+                  const JobModel& job,
+                  const std::vector<TrialResult>& trials,
+                  const Metering& metering,
                   std::vector<price::Usage>& usages,
                   CampaignOutcome& outcome) {
   const auto& run = checked.scenario().run;
@@ -307,12 +312,12 @@ CampaignOutcome simulate_campaign(const training::CheckedScenario& checked,
   if (options.advice) {
     tell(options, "asking what other intervals and spares would bring");
     outcome.result.advice = advise(resolved.job, trials, options.threads, times);
+    warn_of_spares(resolved.job, outcome);
   }
   if (options.pictures) {
     tell(options, "asking what other storages would bring");
     outcome.pictures = draw(resolved.job, trials, times);
     outcome.pictures->storage_curve = storage_curve(
-    warn_of_spares(resolved.job, outcome);
         resolved.job, beside_other_storages(checked, step), trials, options.threads, times);
   }
   outcome.result.step_simulations = static_cast<std::int64_t>(times.simulated());

@@ -95,7 +95,8 @@ training::Scenario scenario() {
 training::StepResult step() {
   training::StepResult result;
   result.time = Seconds(5.6);
-  result.breakdown[core::Activity::compute] = result.kernels = Seconds(4.2);
+  result.breakdown[core::Activity::compute] = Seconds(4.2);
+  result.kernels = {Seconds(4.2)};
   result.breakdown[core::Activity::other] = Seconds(1.4);
   return result;
 }
@@ -223,7 +224,6 @@ TEST(Campaign, ResolvesTheAutomaticIntervalToTheOptimum) {
   EXPECT_TRUE(told);
 }
 
-TEST(Campaign, RefusesMoreCheckpointsThanTheStorageHolds) {
 // Of a run of an hour with a save each half hour two are ever made, however many would be kept:
 // 11.4 of 20 TB. What is not made needs no room.
 TEST(Campaign, StoresNoMoreCheckpointsThanItMakes) {
@@ -264,6 +264,7 @@ TEST(Campaign, PaysForTheCheckpointsThatAreThere) {
       1e-4);
 }
 
+TEST(Campaign, RefusesMoreCheckpointsThanTheStorageHolds) {
   training::Scenario s = scenario();
   s.cluster.storage->capacity = core::Bytes(20e12);
   EXPECT_THROW(simulate(s), core::Error);
@@ -363,7 +364,6 @@ TEST(Campaign, BillsEveryGpuHour) {
   const Seconds stepping((ledger[Account::useful] + ledger[Account::lost]) / 16384);
   EXPECT_NEAR(outcome.mean_bill->energy / it_energy(power, stepping, Seconds(54 * kSecondsADay)), 1,
               1e-9);
-  // A feed's PUE is the building's, in the bill too.
   // Steps that wait for input draw no more than standing ones: starved to twice the step, as many
   // steps take the power of training for as long as before.
   training::Scenario fed = s, starved = s;
@@ -377,6 +377,7 @@ TEST(Campaign, BillsEveryGpuHour) {
   EXPECT_NEAR(
       (waits.mean_bill->energy - runs.mean_bill->energy) / (power.standing * Seconds(1000 * 5.6)),
       1, 1e-3);
+  // A feed's PUE is the building's, in the bill too.
   s.cluster.power.emplace().facility = core::Watts(1e9);
   s.cluster.power->pue = 1.5;
   EXPECT_NEAR(simulate(s).mean_bill->energy / outcome.mean_bill->energy, 1.5, 1e-9);
