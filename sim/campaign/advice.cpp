@@ -5,6 +5,8 @@
 #include <cmath>
 #include <span>
 
+#include "sim/campaign/job/optimum.h"
+#include "sim/campaign/job/rates.h"
 #include "sim/campaign/trials.h"
 #include "sim/core/statistics.h"
 #include "sim/failures/closed_form.h"
@@ -30,31 +32,6 @@ double waiting_share(const std::vector<TrialResult>& trials) {
     wall.add(static_cast<double>(trial.wall));
   }
   return waiting.value() / wall.value();
-}
-
-/// The nodes that failures take out of the job.
-struct Losses {
-  bool any = false;
-  bool one_at_a_time = true;  ///< Erlang's formula knows nothing else
-  core::PerSecond nodes;      ///< mean
-};
-
-Losses losses_of(const JobModel& job) {
-  Losses losses;
-  const double group = job.recovery.evicts_replicas()
-                           ? static_cast<double>(job.gpus) / job.gpus_per_node / job.replicas
-                           : 1;
-  for (const auto& hazard : job.hazards) {
-    if (hazard.nodes_lost == 0 && hazard.recorded.empty()) {
-      continue;
-    }
-    const auto several = static_cast<double>(std::max(hazard.nodes_lost, hazard.evicted));
-    losses.any = true;
-    losses.nodes += hazard.rate * std::max(several, group);
-    losses.one_at_a_time =
-        losses.one_at_a_time && several == 1 && group == 1 && hazard.recorded.empty();
-  }
-  return losses;
 }
 
 /// By Erlang's formula, or by that of so many crews.
@@ -211,17 +188,29 @@ std::vector<StoragePoint> storage_curve(const JobModel& job,
   return curve;
 }
 
+bool spares_matter(const JobModel& job) {
+  return nodes_out(job).any && racks_of(job) == 0;  // spares of a rack are none of another
+}
+
+std::int64_t most_spares(const JobModel& job) {
+  constexpr double kTimesTheMean = 4;  // Source: chosen; of losses of any size that lie far apart,
+  constexpr double kFew = 10;          // too, the number away is seldom more
+  const NodesOut out = nodes_out(job);
+  return std::max(job.gpus / job.gpus_per_node,
+                  static_cast<std::int64_t>(kTimesTheMean * (out.mean + out.together) + kFew));
+}
+
 std::optional<SparesNeeded> spares_for(
     const JobModel& job, double target, int trials, int threads, StepTimes& times) {
-  const Losses losses = losses_of(job);
-  if (!losses.any || racks_of(job) > 0) {
-    return std::nullopt;  // spares of a rack are none of another
+  if (!spares_matter(job)) {
+    return std::nullopt;
   }
-  const std::int64_t most = std::max<std::int64_t>(1, job.gpus / job.gpus_per_node);
+  const NodesOut out = nodes_out(job);
+  const std::int64_t most = most_spares(job);
   const bool queue_of_other_law = job.recovery.repair_crews > 0 && job.recovery.repair_sigma > 0;
   const bool all_come_back = job.recovery.retire_after == 0 && !job.recovery.retire_score;
-  if (losses.one_at_a_time && !queue_of_other_law && all_come_back) {
-    const auto exact = exact_spares(job, losses.nodes, target, most);
+  if (out.erlang && !queue_of_other_law && all_come_back) {
+    const auto exact = exact_spares(job, out.mean / job.recovery.repair, target, most);
     return exact ? std::optional(SparesNeeded{*exact, true}) : std::nullopt;
   }
   const auto enough = [&](std::int64_t spares) {
@@ -233,7 +222,7 @@ std::optional<SparesNeeded> spares_for(
   // Far too few spares would make trials that hardly end, so the search begins at the mean number
   // in repair, goes up by doubling, and then halves what lies between.
   std::int64_t low = -1;
-  std::int64_t high = std::min(most, static_cast<std::int64_t>(losses.nodes * job.recovery.repair));
+  std::int64_t high = std::min(most, static_cast<std::int64_t>(out.mean));
   std::int64_t stride = 1;
   while (!enough(high)) {
     if (high == most) {

@@ -67,6 +67,12 @@ std::vector<StoragePoint> storage_curve(const JobModel& job,
                                         int threads,
                                         StepTimes& times);
 
+/// Whether nodes leave the job for which spares of the whole machine stand in.
+bool spares_matter(const JobModel& job);
+
+/// The most that are tried: as many as the job has nodes, or far more than are away on average.
+std::int64_t most_spares(const JobModel& job);
+
 /// How many spare nodes a target takes.
 struct SparesNeeded {
   std::int64_t nodes = 0;
@@ -74,12 +80,14 @@ struct SparesNeeded {
 };
 
 /// Fewest spare nodes with which the job waits for one less than `target` of the time.
-///     single nodes, lost one at a time: Erlang's loss formula, of the failures and their mean
-///     repair time; with so many crews, that of a queue (exponential repairs)
-///     everything else (several nodes at once, racks and groups that leave together, recorded
-///     failures): the fewest that do in `trials` trials with equal random numbers, by bisection
+///     single nodes, lost one at a time to stops without memory (`NodesOut::erlang`): Erlang's loss
+///     formula, of the failures and their mean repair time; with so many crews, that of a queue
+///     (exponential repairs)
+///     everything else (several nodes at once, racks and groups that leave together, wrong blame,
+///     slow parts, false alarms, parts that age, recorded failures): the fewest that do in `trials`
+///     trials with equal random numbers, by bisection
 /// @param trials  at least one; the share of their time spent waiting is compared with the target
-/// @returns nothing if no node is ever lost, or if as many spares as the job has nodes are too few
+/// @returns nothing if no node is ever lost, or if `most_spares` are too few
 std::optional<SparesNeeded> spares_for(
     const JobModel& job, double target, int trials, int threads, StepTimes& times);
 

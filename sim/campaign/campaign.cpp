@@ -9,6 +9,7 @@
 #include "sim/campaign/bring_up.h"
 #include "sim/campaign/energy.h"
 #include "sim/campaign/resolve/resolve.h"
+#include "sim/campaign/saves/resolve_saves.h"
 #include "sim/campaign/slow/slow_parts.h"
 #include "sim/campaign/trials.h"
 #include "sim/core/error.h"
@@ -23,8 +24,13 @@ using core::Seconds;
 
 namespace {
 
-double busy_share(const training::StepResult& step) {
-  return step.time.si() > 0 ? step.kernels / step.time : 0;
+/// Of each kind of node.
+std::vector<double> busy_shares(const training::StepResult& step) {
+  std::vector<double> shares;
+  for (const Seconds kernels : step.kernels) {
+    shares.push_back(step.time.si() > 0 ? kernels / step.time : 0);
+  }
+  return shares;
 }
 
 /// What one trial used, in the words of the price room.
@@ -35,11 +41,11 @@ class Metering {
            const ResolvedJob& resolved)
       : job_(resolved.job),
         power_(training::machine_power(
-            checked.scenario().cluster, resolved.job.spare_nodes, busy_share(step))),
+            checked.scenario().cluster, resolved.job.spare_nodes, busy_shares(step))),
         relative_price_(training::relative_price(checked.scenario())),
         tokens_per_step_(checked.tokens_per_step()),
-        stored_bytes_(checked.scenario().run.checkpoint.keep * resolved.checkpoint_bytes.si() +
-                      resolved.input_bytes.si()),
+        keep_(checked.scenario().run.checkpoint.keep),
+        input_(resolved.input_bytes),
         saved_(resolved.checkpoint_bytes),
         loaded_(resolved.restart_bytes),
         archived_(checked.scenario().run.checkpoint.archive.value_or(Seconds(0))),
@@ -59,12 +65,12 @@ class Metering {
     usage.useful_gpu_seconds = gpus * useful.si();
     usage.relative_price = relative_price_;
     usage.tokens = useful / job_.step * tokens_per_step_;
-    usage.stored_byte_seconds = stored_bytes_ * wall.si();
-    usage.oldest = oldest_;
+    usage.stored_byte_seconds = (mean_kept(trial.saves, keep_) * saved_ + input_).si() * wall.si();
+    usage.oldest = std::min(oldest_, wall);
     if (archived_.si() > 0) {
       // The archive grows evenly, so half of it is there on average.
       usage.stored_byte_seconds += 0.5 * (useful / archived_) * saved_.si() * wall.si();
-      usage.oldest = std::max(oldest_, wall);
+      usage.oldest = wall;
     }
     usage.written = static_cast<double>(trial.saves) * saved_;
     usage.read = static_cast<double>(trial.loads) * loaded_;
@@ -85,8 +91,8 @@ class Metering {
   training::MachinePower power_;
   double relative_price_;
   double tokens_per_step_;
-  double stored_bytes_;
-  core::Bytes saved_, loaded_;
+  int keep_;
+  core::Bytes input_, saved_, loaded_;
   Seconds archived_, oldest_;
 };
 
@@ -139,6 +145,17 @@ void add_bill(const training::CheckedScenario& checked,
                                  "board power while a GPU computes, idle power otherwise",
                                  "energy follows the share of the step in which kernels run; "
                                  "waiting in a collective counts as idle"});
+}
+
+/// Waiting is a matter of spares, but no number of them that was tried is enough.
+void warn_of_spares(const JobModel& job, CampaignOutcome& outcome) {
+  const Advice& advice = outcome.result.advice;
+  if (!advice.spares && advice.wait_target > 0 && spares_matter(job)) {
+    outcome.warnings.push_back(
+        fmt::format("up to {} spare nodes were tried, and with none of these numbers the job waits "
+                    "for spares less than {:.3g} % of the time",
+                    most_spares(job), 100 * advice.wait_target));
+  }
 }
 
 /// What lies before the first step of each trial, and what it is billed.
@@ -295,6 +312,7 @@ CampaignOutcome simulate_campaign(const training::CheckedScenario& checked,
   if (options.advice) {
     tell(options, "asking what other intervals and spares would bring");
     outcome.result.advice = advise(resolved.job, trials, options.threads, times);
+    warn_of_spares(resolved.job, outcome);
   }
   if (options.pictures) {
     tell(options, "asking what other storages would bring");

@@ -1,103 +1,18 @@
 // What weeks of training give: distributions over independent trials.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
+#include "sim/campaign/account.h"
 #include "sim/campaign/time_to_market.h"
 #include "sim/core/result_fields.h"
 #include "sim/core/units.h"
 #include "sim/price/bill.h"
 
 namespace headway::campaign {
-
-/// Every second of every GPU paid for falls in exactly one account.
-enum class Account : std::uint8_t {
-  useful,       ///< steps that became durable, at healthy speed
-  lost,         ///< steps thrown away at a failure
-  checkpoint,   ///< training stopped by a save
-  detect,       ///< failure to alarm
-  diagnose,     ///< alarm to the name of the bad part
-  restart,      ///< draining, containers, communicators, warm-up
-  load,         ///< reading the checkpoint
-  wait,         ///< no spare left
-  cut_off,      ///< a site has no way to the others
-  protection,   ///< what a fault-tolerance scheme adds to every step
-  degraded,     ///< time beyond the healthy step time in degraded states
-  spare_idle,   ///< spares, ready or in repair
-  maintenance,  ///< planned work
-};
-constexpr auto enum_words(Account) {
-  using E = core::EnumWord<Account>;
-  return std::array{E{Account::useful, "useful"},
-                    E{Account::lost, "lost"},
-                    E{Account::checkpoint, "checkpoint"},
-                    E{Account::detect, "detect"},
-                    E{Account::diagnose, "diagnose"},
-                    E{Account::restart, "restart"},
-                    E{Account::load, "load"},
-                    E{Account::wait, "wait"},
-                    E{Account::cut_off, "cut_off"},
-                    E{Account::protection, "protection"},
-                    E{Account::degraded, "degraded"},
-                    E{Account::spare_idle, "spare_idle"},
-                    E{Account::maintenance, "maintenance"}};
-}
-inline constexpr std::size_t kAccounts = enum_words(Account{}).size();
-
-/// What is booked there, for the definitions of figures.
-constexpr std::string_view meaning_of(Account account) {
-  switch (account) {
-    case Account::useful:
-      return "steps that became durable, at healthy speed";
-    case Account::lost:
-      return "steps thrown away at a failure, at healthy speed; their repetition is `useful`";
-    case Account::checkpoint:
-      return "training stopped by a save, the wait for the last save of the run included; what "
-             "background saves take from a shared fabric";
-    case Account::detect:
-      return "the job stands, nobody knows";
-    case Account::diagnose:
-      return "alarm to the name of a part, while the job stands";
-    case Account::restart:
-      return "replacing nodes, containers, communicators, warm-up, elastic stalls, moves to spares";
-    case Account::load:
-      return "reading the checkpoint or the state of peers; copying the data set";
-    case Account::wait:
-      return "no spare left";
-    case Account::cut_off:
-      return "a site has no way to the others, and an exchange or a restart waits for it";
-    case Account::protection:
-      return "what a scheme that tolerates faults adds to every step (`run.recovery.step_tax`)";
-    case Account::degraded:
-      return "steps take longer than healthy ones: k healthy step times are `useful` or `lost`, "
-             "the rest is here (slow parts, heat, missing replicas, starved input)";
-    case Account::spare_idle:
-      return "spares, ready or in repair";
-    case Account::maintenance:
-      return "planned work";
-  }
-  return "";
-}
-
-/// GPU seconds an account; in a single trial also exact in ticks.
-struct Ledger {
-  std::array<double, kAccounts> gpu_seconds{};
-  double& operator[](Account a) { return gpu_seconds[static_cast<std::size_t>(a)]; }
-  double operator[](Account a) const { return gpu_seconds[static_cast<std::size_t>(a)]; }
-  bool operator==(const Ledger&) const = default;
-
-  template <class V>
-  void fields(V& v) const {
-    for (const auto& [account, word] : enum_words(Account{})) {
-      v.figure(word, (*this)[account], "", meaning_of(account), core::non_negative);
-    }
-  }
-};
 
 /// Interruptions of one hazard, mean over trials.
 struct InterruptionCount {
@@ -178,7 +93,7 @@ struct CampaignResult {
   std::optional<double>
       closed_form_ettr;               ///< exact where a closed form exists (README.md), else absent
   core::Seconds checkpoint_interval;  ///< as used, useful work between saves
-  core::Seconds optimal_interval;     ///< closed form, 0 without failures
+  core::Seconds optimal_interval;     ///< best_storage_interval, 0 without failures
   core::Seconds checkpoint_stall, checkpoint_persist, checkpoint_load;
   core::Seconds mean_time_between_interruptions;  ///< of the whole job; 0: nothing fails
   core::Seconds
@@ -269,10 +184,13 @@ struct CampaignResult {
              "tau: useful work between two saves that are made, a step or more (in whole steps "
              "after `interval_steps`); while a background save is not durable the next are skipped",
              core::positive);
-    v.figure("optimal_interval_s", core::if_positive(optimal_interval), "s",
-             "the same, best for these failures: `tau* = mu (1 + W0(-e^(-C/mu - 1)))`, no less "
-             "than P - C and no more than the run; absent without failures",
-             core::positive);
+    v.figure(
+        "optimal_interval_s", core::if_positive(optimal_interval), "s",
+        "the same, best for these failures and what `checkpoint.interval: auto` takes: `tau* = "
+        "mu (1 + W0(-e^(-C/mu - 1)))` of the rate 1/mu at which the job goes back to a save, "
+        "no less than P - C and no more than the run; of several levels and of saves that may "
+        "be unreadable of first order (sim/campaign/README.md); absent without failures",
+        core::positive);
     v.figure("checkpoint_stall_s", checkpoint_stall, "s", "C: training stands still for one save",
              core::non_negative);
     v.figure("checkpoint_persist_s", checkpoint_persist, "s",
@@ -285,8 +203,8 @@ struct CampaignResult {
              core::non_negative);
     v.figure("mean_time_between_interruptions_s",
              core::if_positive(mean_time_between_interruptions), "s",
-             "mu = 1 / sum of the rates of what stops the job, while it runs: the clock stands "
-             "still while the job is down; absent if nothing fails",
+             "1 / sum of the rates of all that `interruptions` counts, while the job runs: the "
+             "clock stands still while it is down; absent if nothing stops it",
              core::positive);
     v.figure("downtime_s", core::if_positive(downtime), "s",
              "D + R: mean from a failure until steps run again: detection, diagnosis, replacement "

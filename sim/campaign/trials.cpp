@@ -6,6 +6,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "sim/campaign/job/optimum.h"
+#include "sim/campaign/job/rates.h"
 #include "sim/core/digest.h"
 #include "sim/core/engine/executor.h"
 #include "sim/core/error.h"
@@ -30,14 +32,14 @@ void refuse_if_hopeless(const JobModel& job) {
   if (!job.end.work) {
     return;  // the wall clock ends the run whatever happens
   }
-  const double expected = efficiency(rhythm_of(job));
-  if (!(expected * static_cast<double>(job.patience) >= 1)) {
+  const Ceiling ceiling = ceiling_of(job);
+  if (!(ceiling.share * static_cast<double>(job.patience) >= 1)) {
     throw HardlyEnds(fmt::format(
         "with a failure every {:.3g} s, {:.3g} s of work between saves, {:.3g} s a restart and "
         "{:.3g} s until a save is durable, only {:.2g} of the wall clock is progress: save more "
         "often, restart faster, or end the run by its wall clock (run.until.wall)",
-        mean_time_between_failures(job).si(), effective_interval(job).si(),
-        job.recovery.restart().si(), (job.stall + job.persist).si(), expected));
+        ceiling.mean_time_between_rollbacks.si(), effective_interval(job).si(),
+        job.recovery.restart().si(), (job.stall + job.persist).si(), ceiling.share));
   }
 }
 
@@ -274,10 +276,8 @@ CampaignResult summarize(const JobModel& job, std::span<const TrialResult> trial
     result.closed_form_ettr = exact_ettr(job);
   }
   result.checkpoint_interval = effective_interval(job);
-  result.mean_time_between_interruptions = mean_time_between_failures(job);
-  result.optimal_interval =
-      std::min(length_of(job.end),
-               optimal_interval(job.stall, result.mean_time_between_interruptions, job.persist));
+  result.mean_time_between_interruptions = mean_time_between_interruptions(job);
+  result.optimal_interval = best_storage_interval(job);
   result.checkpoint_stall = job.stall;
   result.checkpoint_persist = job.persist;
   result.checkpoint_load = job.recovery.load;

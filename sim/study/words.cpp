@@ -81,6 +81,8 @@ std::string_view in_words(campaign::Account account) {
       return "waiting for the way of a site";
     case Account::protection:
       return "fault tolerance in every step";
+    case Account::input:
+      return "waiting for input";
     case Account::degraded:
       return "degraded running";
     case Account::spare_idle:

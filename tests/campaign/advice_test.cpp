@@ -104,6 +104,43 @@ TEST(Spares, OfNodesThatAScoreRetiresAreByTrials) {
   EXPECT_NEAR(static_cast<double>(found->nodes), 9, 1);
 }
 
+// A fifth of the blame is wrong: 4 broken nodes away and 0.25 x 2 a day x 2 days = 1 healthy one,
+// two of which leave one after the other. No Erlang, but the fewest that do.
+TEST(Spares, OfNodesBlamedWronglyAreTheFewestThatSuffice) {
+  JobModel model = losing_nodes(1);
+  model.recovery.wrong_blame = 0.2;
+  model.recovery.retest = Seconds(2 * kDay);
+  const auto found = spares(model);
+  ASSERT_TRUE(found.has_value());
+  EXPECT_FALSE(found->exact);
+  EXPECT_GT(found->nodes, 9);
+  EXPECT_LT(waits(model, found->nodes), kTarget);
+  EXPECT_GE(waits(model, found->nodes - 1), kTarget);
+}
+
+// Healthy nodes are away for a test of half a day, not for the repair of two: one at a time on
+// average, B(1, c) < 1 % from c = 5 on, so four spares and the one that is missed.
+TEST(Spares, OfFalseAlarmsWaitForTheTest) {
+  JobModel model = losing_nodes(1);
+  model.hazards[0].effect = failures::Effect::false_alarm;
+  model.recovery.retest = Seconds(0.5 * kDay);
+  const auto found = spares(model, 200);
+  ASSERT_TRUE(found.has_value());
+  EXPECT_FALSE(found->exact);
+  EXPECT_NEAR(static_cast<double>(found->nodes), 4, 1);
+}
+
+// Losses of four nodes keep more than the job's own eight away now and then.
+TEST(Spares, MayBeMoreThanTheJobHasNodes) {
+  JobModel model = losing_nodes(4);
+  model.gpus = 8 * 8;
+  const auto found = spares(model);
+  ASSERT_TRUE(found.has_value());
+  EXPECT_GT(found->nodes, 8);
+  EXPECT_LT(waits(model, found->nodes), kTarget);
+  EXPECT_LE(found->nodes, most_spares(model));
+}
+
 TEST(Spares, AreNoQuestionWhereNoNodeIsLost) {
   JobModel model = losing_nodes(1);
   model.hazards[0].nodes_lost = 0;

@@ -8,6 +8,7 @@
 
 #include "sim/campaign/energy.h"
 #include "sim/campaign/resolve/resolve.h"
+#include "sim/campaign/saves/resolve_saves.h"
 #include "sim/core/error.h"
 
 namespace headway::campaign {
@@ -94,7 +95,8 @@ training::Scenario scenario() {
 training::StepResult step() {
   training::StepResult result;
   result.time = Seconds(5.6);
-  result.breakdown[core::Activity::compute] = result.kernels = Seconds(4.2);
+  result.breakdown[core::Activity::compute] = Seconds(4.2);
+  result.kernels = {Seconds(4.2)};
   result.breakdown[core::Activity::other] = Seconds(1.4);
   return result;
 }
@@ -222,6 +224,46 @@ TEST(Campaign, ResolvesTheAutomaticIntervalToTheOptimum) {
   EXPECT_TRUE(told);
 }
 
+// Of a run of an hour with a save each half hour two are ever made, however many would be kept:
+// 11.4 of 20 TB. What is not made needs no room.
+TEST(Campaign, StoresNoMoreCheckpointsThanItMakes) {
+  training::Scenario s = scenario();
+  s.run.until = training::UntilSpec{.tokens = {}, .steps = {}, .wall = Seconds(3600)};
+  s.run.checkpoint.interval = core::OrAuto<Seconds>{Seconds(1800)};
+  s.run.checkpoint.keep = 50000;
+  s.cluster.storage->capacity = core::Bytes(20e12);
+  EXPECT_NO_THROW(simulate(s));
+  s.cluster.storage->capacity = core::Bytes(11e12);
+  EXPECT_THROW(simulate(s), core::Error);
+}
+
+// The sum over time, save by save, each there from its end until `keep` newer ones are: 19 saves of
+// which all are kept are 9 on average, of which one is kept 18 / 19.
+TEST(Campaign, PaysForTheCheckpointsThatAreThere) {
+  for (const std::int64_t saves : {1, 2, 19, 1000}) {
+    for (const int keep : {1, 2, 19, 40000}) {
+      double there = 0;
+      for (std::int64_t n = 0; n < saves; ++n) {
+        there += static_cast<double>(std::min<std::int64_t>(n, keep)) / static_cast<double>(saves);
+      }
+      EXPECT_NEAR(mean_kept(saves, keep), there, 1e-9 * (1 + there)) << saves << " " << keep;
+    }
+  }
+  EXPECT_EQ(mean_kept(0, 3), 0);
+  EXPECT_DOUBLE_EQ(mean_kept(19, 40000), 9);
+  // In the bill: a save every tenth of the run, 4.5 of 5.68 TB are there on average.
+  training::Scenario s = scenario();
+  s.run.failures.reset();
+  s.run.checkpoint.keep = 100000;
+  s.run.checkpoint.interval = core::OrAuto<Seconds>{Seconds(5.4 * kSecondsADay)};
+  price::PriceSpec prices;
+  prices.storage = core::DollarsPerByteSecond(1e-18);
+  s.run.prices = prices;
+  EXPECT_NEAR(
+      simulate(s).mean_bill->storage.si() / (1e-18 * 405.85e9 * 14 * 4.5 * 54 * kSecondsADay), 1,
+      1e-4);
+}
+
 TEST(Campaign, RefusesMoreCheckpointsThanTheStorageHolds) {
   training::Scenario s = scenario();
   s.cluster.storage->capacity = core::Bytes(20e12);
@@ -322,6 +364,19 @@ TEST(Campaign, BillsEveryGpuHour) {
   const Seconds stepping((ledger[Account::useful] + ledger[Account::lost]) / 16384);
   EXPECT_NEAR(outcome.mean_bill->energy / it_energy(power, stepping, Seconds(54 * kSecondsADay)), 1,
               1e-9);
+  // Steps that wait for input draw no more than standing ones: starved to twice the step, as many
+  // steps take the power of training for as long as before.
+  training::Scenario fed = s, starved = s;
+  fed.run.failures.reset();
+  fed.run.until = training::UntilSpec{.tokens = {}, .steps = 1000, .wall = {}};
+  starved.run = fed.run;
+  starved.run.data = storage::DataSpec{};
+  starved.run.data->bytes_per_token = core::Bytes(2 * 5.6 * 2e12 / (8192.0 * 2048));
+  const CampaignOutcome waits = simulate(starved), runs = simulate(fed);
+  EXPECT_NEAR(waits.result.ledger[Account::input] / runs.result.ledger[Account::useful], 1, 1e-6);
+  EXPECT_NEAR(
+      (waits.mean_bill->energy - runs.mean_bill->energy) / (power.standing * Seconds(1000 * 5.6)),
+      1, 1e-3);
   // A feed's PUE is the building's, in the bill too.
   s.cluster.power.emplace().facility = core::Watts(1e9);
   s.cluster.power->pue = 1.5;

@@ -200,8 +200,21 @@ TEST(StarvedJob, BooksWhatItsStepsWaitForInput) {
   model.staging = Seconds(100);
   const TrialResult result = run_trial(model, JobTicks(model), 0);
   EXPECT_EQ(result[Account::load], ticks(100));
-  EXPECT_EQ(result[Account::degraded], ticks(250));
+  EXPECT_EQ(result[Account::input], ticks(250));
+  EXPECT_EQ(result[Account::degraded], 0);
   EXPECT_EQ(result.wall, ticks(100 + 1250 + 100 + 30));
+}
+
+// A part that keeps half makes a step that waits a quarter longer for its input 2.5 times as long:
+// a quarter is input, 1.25 are the part's.
+TEST(StarvedJob, BooksWhatASlowPartAddsToTheWaitToThePart) {
+  JobModel model = small_job();
+  model.starved = 1.25;
+  model.recovery.slow_part = failures::SlowPart::keep;
+  model.hazards = {slow_at("slow", 0, failures::Effect::slow_gpu, 0.5)};
+  const TrialResult result = run_trial(model, JobTicks(model), 0);
+  EXPECT_NEAR(static_cast<double>(result[Account::input]), static_cast<double>(ticks(250)), 40);
+  EXPECT_NEAR(static_cast<double>(result[Account::degraded]), static_cast<double>(ticks(1250)), 40);
 }
 
 TEST(StepTimes, AreAskedForOnceAState) {

@@ -73,7 +73,7 @@ TEST(RunJson, HasTheKeysOfTheContractInItsOrder) {
                                            "closed_form_ettr"}));
   EXPECT_EQ(keys(json["campaign"]["ledger_gpu_s"]),
             (Names{"useful", "lost", "checkpoint", "detect", "diagnose", "restart", "load", "wait",
-                   "cut_off", "protection", "degraded", "spare_idle", "maintenance"}));
+                   "cut_off", "protection", "input", "degraded", "spare_idle", "maintenance"}));
   EXPECT_EQ(keys(json["campaign"]["ettr"]), (Names{"p5", "p50", "p95", "mean"}));
 }
 

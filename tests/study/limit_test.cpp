@@ -80,5 +80,25 @@ TEST(LimitSentence, NamesInterruptionsWhereTheyCostMoreThanAnyPartOfTheStep) {
       "compute has 45.0 %.");
 }
 
+// Of the 90 % that are not useful 80 GPU s wait for input and 10 are lost at failures: 80 % of the
+// clock is input's, and where failures have 50 of 90, half of it is theirs.
+TEST(LimitSentence, NamesTheInputThatStepsWaitFor) {
+  const auto report = sample_report_with_campaign();
+  auto campaign = *report.campaign;
+  campaign.ettr.mean = 0.1;
+  campaign.ledger = {};
+  campaign.ledger[campaign::Account::useful] = 10;
+  campaign.ledger[campaign::Account::input] = 80;
+  campaign.ledger[campaign::Account::lost] = 10;
+  EXPECT_EQ(limit_sentence(report.step, campaign),
+            "The run is limited by waiting for input: 80.0 % of the wall clock; compute has 7.50 "
+            "%.");
+  campaign.ledger[campaign::Account::input] = 40;
+  campaign.ledger[campaign::Account::lost] = 50;
+  EXPECT_EQ(limit_sentence(report.step, campaign),
+            "The run is limited by interruptions: 50.0 % of the wall clock, 100 % of that steps "
+            "lost at failures; compute has 7.50 %.");
+}
+
 }  // namespace
 }  // namespace headway::study

@@ -83,6 +83,28 @@ TEST(Remedies, NoFasterMachineGainsMoreThanTheBound) {
   }
 }
 
+// Of 4 s the longest path has 3.2 s of data-parallel communication, but the mean rank computes for
+// 2.4 s, launches and updates for 0.1 s each and has 0.4 s of fixed work: 3 s stay.
+TEST(Remedies, NoStepGetsShorterThanWhatARankHasToDo) {
+  auto report = sample_report();
+  report.step.time = Seconds(4);
+  report.step.breakdown = {};
+  report.step.critical_path = {};
+  report.step.breakdown[Activity::compute] = Seconds(2.4);
+  report.step.breakdown[Activity::launch] = Seconds(0.1);
+  report.step.breakdown[Activity::optimizer] = Seconds(0.1);
+  report.step.breakdown[Activity::other] = Seconds(0.4);
+  report.step.breakdown[Activity::data] = Seconds(1);
+  report.step.critical_path[Activity::data] = Seconds(3.2);
+  report.step.critical_path[Activity::other] = Seconds(0.8);
+  const auto list = remedies(report);
+  ASSERT_FALSE(list.empty());
+  EXPECT_EQ(list[0].brings, "at most 25.0 % of the step");
+  // Faster launches cannot take away what they are not: 0.1 of 4 s.
+  report.step.critical_path[Activity::launch] = Seconds(0.1);
+  EXPECT_NEAR(remedies(report)[1].gain, 0.025, 1e-12);
+}
+
 // Stages wait 0.13 s for the longest one and 0.75 s besides: 0.13 of 3.25 s are about 4 %.
 TEST(Remedies, EqualStagesAreAnEstimate) {
   auto report = sample_report();

@@ -46,6 +46,9 @@ TEST(MachinePower, OfUnequalNodesIsThatOfEachKind) {
   const MachinePower power = machine_power(cluster, 2, 0.5);
   EXPECT_DOUBLE_EQ(power.training.si(), of_one.training.si() - 32 * (400 - 225) - 4 * 1000);
   EXPECT_DOUBLE_EQ(power.standing.si(), of_one.standing.si() - 32 * (100 - 50) - 4 * 1000);
+  // Each kind by its own share: the 48 new ones compute all the time, the old ones never.
+  EXPECT_DOUBLE_EQ(machine_power(cluster, 2, {1, 0}).training.si(),
+                   power.standing.si() + 48 * (700 - 100));
 }
 
 }  // namespace

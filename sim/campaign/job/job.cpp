@@ -67,16 +67,20 @@ bool stops_job(const failures::Hazard& hazard) {
   return hazard.effect == failures::Effect::stop || hazard.effect == failures::Effect::hang;
 }
 
-PerSecond ending_rate(const JobModel& job, const failures::Hazard& hazard) {
-  if (hazard.effect != failures::Effect::cut_site) {
-    return stops_job(hazard) ? hazard.rate : PerSecond(0);
-  }
+PerSecond felt_rate(const JobModel& job, const failures::Hazard& hazard) {
   const Seconds lasts = *hazard.lasts;
-  double share = std::exp(-((mean_detection(job.recovery, hazard) + job.exchange_beside) / lasts));
+  double share = std::exp(-(job.exchange_beside / lasts));
   if (job.exchange_every.si() > 0) {
     share *= -std::expm1(-(job.exchange_every / lasts)) / (job.exchange_every / lasts);
   }
   return hazard.rate * share;
+}
+
+PerSecond ending_rate(const JobModel& job, const failures::Hazard& hazard) {
+  if (hazard.effect != failures::Effect::cut_site) {
+    return stops_job(hazard) ? hazard.rate : PerSecond(0);
+  }
+  return felt_rate(job, hazard) * std::exp(-(mean_detection(job.recovery, hazard) / *hazard.lasts));
 }
 
 bool moves_away(const failures::Hazard& hazard) {
@@ -125,17 +129,6 @@ Seconds effective_interval(const JobModel& job) {
     return run;
   }
   return std::min(run, static_cast<double>(save_every(asked, job.stall, job.persist)) * asked);
-}
-
-Seconds best_interval(const JobModel& job) {
-  const Seconds mu = mean_time_between_failures(job);
-  if (mu.si() <= 0) {
-    return Seconds(0);
-  }
-  const bool near = !job.near.empty();
-  const Seconds best = optimal_interval(near ? job.near.front().stall : job.stall, mu,
-                                        near ? job.near.front().persist : job.persist);
-  return std::min(std::max(best, shortest_interval(job)), length_of(job.end));
 }
 
 Rhythm rhythm_of(const JobModel& job) {

@@ -132,11 +132,14 @@ core::Seconds shortest_interval(const JobModel& job);
 /// announce itself).
 bool stops_job(const failures::Hazard& hazard);
 
-/// Rate at which a hazard ends the job, so that it goes back to a save: all of its strikes where it
-/// stops the job; of a cut way those that outlast the wait for the exchange and the detection d,
-///     r e^(-d / L) e^(-b / L) (L / E) (1 - e^(-E / L)),  L = lasts, E = exchange_every, b =
-///     exchange_beside
-/// (without the last two factors where every step is one of all sites); else 0.
+/// Rate of the cuts of a way that outlast the wait for the exchange, so that all stand,
+///     r e^(-b / L) (L / E) (1 - e^(-E / L)),  L = lasts, E = exchange_every, b = exchange_beside
+/// (r alone where every step is one of all sites).
+core::PerSecond felt_rate(const JobModel& job, const failures::Hazard& hazard);
+
+/// Rate at which a hazard ends the job at once, so that all start again: all of its strikes where
+/// it stops the job; of a cut way those felt that outlast the detection d, too, felt x e^(-d / L);
+/// else 0. What else takes a job back to a save is in rates.h.
 core::PerSecond ending_rate(const JobModel& job, const failures::Hazard& hazard);
 
 /// Sum of the rates at which hazards end the job, inverted; 0 if nothing fails.
@@ -155,10 +158,6 @@ bool moves_away(const failures::Hazard& hazard);
 
 /// Racks of the job, where some of the spares belong to one; else 0.
 std::int64_t racks_of(const JobModel& job);
-
-/// The interval that is best for the nearest level, which decides how often to save: the optimum of
-/// the closed form, no shorter than `shortest_interval`, no longer than the run; 0: nothing fails.
-core::Seconds best_interval(const JobModel& job);
 
 /// The same job in the notation of the closed forms, storage level only.
 Rhythm rhythm_of(const JobModel& job);

@@ -359,8 +359,12 @@ void JobProcess::settle(Tick now) {
   result_[Account::useful] += work;
   const Tick longer = cursor_.stepping - work;
   const Tick tax = std::min<Tick>(longer, std::llround(ticks_.tax * static_cast<double>(work)));
+  // The healthy step waits for its data; what slows a step makes that wait longer, too.
+  const Tick input =
+      std::min<Tick>(longer - tax, std::llround((model_.starved - 1) * static_cast<double>(work)));
   result_[Account::protection] += tax;
-  result_[Account::degraded] += longer - tax;
+  result_[Account::input] += input;
+  result_[Account::degraded] += longer - tax - input;
   result_[Account::checkpoint] += cursor_.checkpoint;
   history_.note(saves(), cursor_, base_);
   const std::int64_t every = saves().storage().every;

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "sim/campaign/job/optimum.h"
 #include "sim/campaign/limits.h"
 #include "sim/campaign/resolve/resolve_unequal.h"
 #include "sim/campaign/run_input.h"
@@ -129,17 +130,21 @@ void choose_interval(const storage::CheckpointSpec& spec, ResolvedJob& resolved)
     }
     return;
   }
-  const Seconds best = best_interval(job);
-  if (best.si() == 0) {
-    resolved.assumptions.push_back({"run.checkpoint.interval", "one save, at the end",
-                                    "auto: nothing fails, so saves in between cost time only"});
+  job.interval = best_interval(job);
+  if (job.interval.si() == 0 || job.interval == length_of(job.end)) {
+    resolved.assumptions.push_back(
+        {"run.checkpoint.interval", "one save, at the end",
+         fmt::format(
+             "auto: {}, so saves in between cost time only",
+             job.hazards.empty() ? "nothing fails" : "the job goes back to a save too seldom")});
     return;
   }
-  job.interval = best;
   resolved.assumptions.push_back(
       {"run.checkpoint.interval", fmt::format("{:.4g} s", job.interval.si()),
-       "auto: the optimum for this failure rate and stall (exact, Lambert W), no shorter than a "
-       "step, than the fixed cost of a save and than the time it takes to become durable"});
+       fmt::format("auto: the optimum for the rate at which the job goes back to a save and what "
+                   "saves cost ({}), no shorter than a step, than the fixed cost of a save and "
+                   "than the time it takes to become durable",
+                   job.near.empty() && job.unreadable == 0 ? "exact, Lambert W" : "first order")});
 }
 
 void assume_times(const training::Scenario& scenario, ResolvedJob& resolved) {
@@ -501,7 +506,6 @@ ResolvedJob resolve_job(StepSource& source, const training::StepResult& step) {
   job.end = end_of(*run.until, checked.tokens_per_step(), step.time);
   check_length(checked, job.end);
   const auto input = run_input(checked, tokens_read(checked, step.time));
-  check_capacity(checked, layout, job.end, input ? input->stored : core::Bytes(0));
   job.step = step.time;
   job.tax = step_tax(checked, layout);
   job.seed = static_cast<std::uint64_t>(run.seed);
@@ -515,6 +519,7 @@ ResolvedJob resolve_job(StepSource& source, const training::StepResult& step) {
   set_input(source, step, resolved);
   check_times(checked, job);
   choose_interval(run.checkpoint, resolved);
+  check_capacity(checked, layout, job, input ? input->stored : core::Bytes(0));
   assume_times(scenario, resolved);
   assume_recovery(run.recovery, resolved);
   assume_tax(run.recovery, resolved);

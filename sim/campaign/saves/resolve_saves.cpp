@@ -80,27 +80,47 @@ double archived_saves(const storage::CheckpointSpec& checkpoint, const JobEnd& e
   return checkpoint.archive ? std::floor(run / *checkpoint.archive) : 0;
 }
 
+double mean_kept(std::int64_t saves, int keep) {
+  if (saves == 0) {
+    return 0;
+  }
+  const auto kept = static_cast<double>(std::min<std::int64_t>(saves, keep));
+  return kept - kept * (kept + 1) / (2 * static_cast<double>(saves));
+}
+
+namespace {
+
+/// Saves to storage that the work of the run has room for.
+double saves_made(const JobModel& job) {
+  return std::ceil(length_of(job.end) / effective_interval(job) * (1 - 1e-12));
+}
+
+}  // namespace
+
 void check_capacity(const training::CheckedScenario& checked,
                     const storage::ShardLayout& layout,
-                    const JobEnd& end,
+                    const JobModel& job,
                     core::Bytes data) {
   const auto& run = checked.scenario().run;
   const auto& checkpoint = run.checkpoint;
   const auto& storage = *checked.scenario().cluster.storage;
   const core::Bytes one = storage::checkpoint_bytes(layout.parameters, checkpoint);
-  const double archived = archived_saves(checkpoint, end);
-  const core::Bytes needed =
-      storage::needed_capacity(layout.parameters, checkpoint) + archived * one + data;
+  const double archived = archived_saves(checkpoint, job.end);
+  const double made = saves_made(job);
+  const bool all_kept = made <= checkpoint.keep;
+  const core::Bytes saves =
+      all_kept ? made * one : storage::needed_capacity(layout.parameters, checkpoint);
+  const core::Bytes needed = saves + archived * one + data;
   if (needed > storage.capacity) {
     training::refuse(
         checked, "run.checkpoint.keep",
         fmt::format(
-            "storage '{}' holds {:.4g} TB (capacity), but {} checkpoints of {:.4g} TB{} and the "
-            "one being "
-            "written{} "
+            "storage '{}' holds {:.4g} TB (capacity), but {:.0f} checkpoints of {:.4g} TB{}{}{} "
             "need {:.4g} TB; lower run.checkpoint.keep{}{}",
-            storage.name, storage.capacity.si() / kTerabyte, checkpoint.keep, one.si() / kTerabyte,
+            storage.name, storage.capacity.si() / kTerabyte,
+            std::min<double>(checkpoint.keep, made), one.si() / kTerabyte,
             archived > 0 ? fmt::format(", {:.0f} archived", archived) : "",
+            all_kept ? "" : " and the one being written",
             data.si() > 0 ? fmt::format(", with {} of {:.4g} TB,",
                                         workload::reads_logits(checked.scenario().training)
                                             ? "a data set and cached logits"

@@ -13,11 +13,17 @@ bool saves_pass_drives(const storage::CheckpointSpec& checkpoint);
 /// Saves that a run of this length leaves in the archive.
 double archived_saves(const storage::CheckpointSpec& checkpoint, const JobEnd& end);
 
+/// Saves in storage at a time, on average over a run that makes `saves` of them evenly, the last at
+/// its end, and keeps `keep`:
+///     integral of min(n(t), keep) / wall = k - k (k + 1) / (2 saves),  k = min(saves, keep)
+double mean_kept(std::int64_t saves, int keep);
+
 /// @param data  what is read to train on, in storage
+/// @param job   its interval and its end say how many saves there can be to be kept
 /// @throws Error if what is to be kept fits neither the storage nor the nodes
 void check_capacity(const training::CheckedScenario& checked,
                     const storage::ShardLayout& layout,
-                    const JobEnd& end,
+                    const JobModel& job,
                     core::Bytes data);
 
 /// Stall, persist and load of the storage and of the nearer levels.

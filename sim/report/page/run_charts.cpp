@@ -125,6 +125,8 @@ std::string_view badput_of(campaign::Account account) {
       return "infrastructure recovery from disruption";
     case Account::restart:
       return "program startup";
+    case Account::input:
+      return "data loading";
     case Account::protection:
     case Account::degraded:
     case Account::spare_idle:

@@ -58,12 +58,16 @@ Activity largest_loss(const training::StepResult& step) {
   return largest;
 }
 
-/// The largest account of the ledger that failures and checkpoints cause.
+/// Accounts that failures and checkpoints cause.
+bool interrupts(Account account) {
+  return account != Account::useful && account != Account::spare_idle && account != Account::input;
+}
+
+/// The largest of them.
 Account largest_account(const campaign::Ledger& ledger) {
   Account largest = Account::lost;
   for (const auto& entry : campaign::enum_words(Account{})) {
-    if (entry.value != Account::useful && entry.value != Account::spare_idle &&
-        ledger[entry.value] > ledger[largest]) {
+    if (interrupts(entry.value) && ledger[entry.value] > ledger[largest]) {
       largest = entry.value;
     }
   }
@@ -98,15 +102,21 @@ std::string step_sentence(const training::StepResult& step) {
 std::string run_sentence(const training::StepResult& step,
                          const campaign::CampaignResult& campaign) {
   const Account account = largest_account(campaign.ledger);
+  const double input = campaign.ledger[Account::input];
   double lost = 0;
   for (const auto& entry : campaign::enum_words(Account{})) {
-    const bool counts = entry.value != Account::useful && entry.value != Account::spare_idle;
-    lost += counts ? campaign.ledger[entry.value] : 0;
+    lost += interrupts(entry.value) ? campaign.ledger[entry.value] : 0;
+  }
+  // Of what is not useful: ETTR is a mean of shares, the ledger a mean of times.
+  const double fed = lost + input > 0 ? lost / (lost + input) : 1;
+  const double loss = 1 - campaign.ettr.mean;
+  const double compute = campaign.ettr.mean * (step.breakdown[Activity::compute] / step.time);
+  if (input > lost) {
+    return sentence("run", "the wall clock", compute, {in_words(Account::input), loss * (1 - fed)});
   }
   const double share = lost > 0 ? campaign.ledger[account] / lost : 0;
-  return sentence("run", "the wall clock",
-                  campaign.ettr.mean * (step.breakdown[Activity::compute] / step.time),
-                  {"interruptions", 1 - campaign.ettr.mean,
+  return sentence("run", "the wall clock", compute,
+                  {"interruptions", loss * fed,
                    fmt::format(", {} % of that {}", core::number(100 * share), in_words(account))});
 }
 

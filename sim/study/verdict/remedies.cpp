@@ -127,16 +127,31 @@ std::vector<Remedy> computed(const RunReport& report) {
   return list;
 }
 
+/// What the mean rank has to do itself, communicating with nobody, but for `cause`: some rank has
+/// as much, and no step is shorter.
+core::Seconds own_work(const training::StepResult& step, core::Activity cause) {
+  using core::Activity;
+  core::Seconds work;
+  for (const Activity own :
+       {Activity::compute, Activity::launch, Activity::optimizer, Activity::other}) {
+    work += own == cause ? core::Seconds(0) : step.breakdown[own];
+  }
+  return work;
+}
+
 /// The most that a cause, made nothing, can shorten the step by while all else takes as long as
 /// now. The longest path less it is still a path, so what it has there; if the mean rank has more,
 /// that. Waits for other stages are on no path: the mean rank still has its work to do, so they are
-/// what it waits. Zero where no path is known.
+/// what it waits. Nor can a step be shorter than what a rank has to do itself. Zero where no path
+/// is known.
 double most_of_step(const training::StepResult& step, core::Activity cause) {
   double path = 0;
   for (const auto& entry : core::enum_words(core::Activity{})) {
     path += step.critical_path[entry.value].si();
   }
-  return path > 0 ? std::max(step.critical_path[cause], step.breakdown[cause]) / step.time : 0;
+  const core::Seconds most = std::min(std::max(step.critical_path[cause], step.breakdown[cause]),
+                                      step.time - own_work(step, cause));
+  return path > 0 ? most / step.time : 0;
 }
 
 /// @param cause  what is lost to; empty: `way` says it

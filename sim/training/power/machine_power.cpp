@@ -17,20 +17,28 @@ double switch_ports(const ClusterSpec& cluster, std::int64_t spares) {
   return ports;
 }
 
-MachinePower machine_power(const ClusterSpec& cluster, std::int64_t spares, double busy_share) {
+MachinePower machine_power(const ClusterSpec& cluster,
+                           std::int64_t spares,
+                           const std::vector<double>& busy_shares) {
   const auto spare_gpus = static_cast<double>(spares) * cluster.node.gpus;
   core::Watts training, idle, hosts;
   for (int kind = 0; kind < node_kinds(cluster); ++kind) {
     const auto& node = node_of_kind(cluster, kind);
     const auto nodes = static_cast<double>(nodes_of_kind(cluster, kind));
     const double gpus = nodes * node.gpus;
-    training += gpus * (node.gpu.idle_power + busy_share * (node.gpu.power - node.gpu.idle_power));
+    const double busy = busy_shares.at(static_cast<std::size_t>(kind));
+    training += gpus * (node.gpu.idle_power + busy * (node.gpu.power - node.gpu.idle_power));
     idle += gpus * node.gpu.idle_power;
     hosts += (nodes + (kind == 0 ? static_cast<double>(spares) : 0)) * node.host_power;
   }
   const core::Watts rest = spare_gpus * cluster.node.gpu.idle_power + hosts +
                            switch_ports(cluster, spares) * cluster.fabric.switch_power_per_port;
   return {.training = training + rest, .standing = idle + rest};
+}
+
+MachinePower machine_power(const ClusterSpec& cluster, std::int64_t spares, double busy_share) {
+  const auto kinds = static_cast<std::size_t>(node_kinds(cluster));
+  return machine_power(cluster, spares, std::vector<double>(kinds, busy_share));
 }
 
 double pue_of(const Scenario& scenario) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "sim/core/units.h"
 #include "sim/training/scenario.h"
@@ -20,11 +21,16 @@ struct MachinePower {
 ///     nodes x NICs x (1 + 2 / leaf_os [tiers >= 2] + 2 / (leaf_os spine_os) [tiers = 3])
 double switch_ports(const ClusterSpec& cluster, std::int64_t spares);
 
-/// @param spares      nodes beside the job's
-/// @param busy_share  share of the healthy step in which the GPU computes; there it draws its board
-///                    power, else, and whenever no step runs, its idle power
-///     training = gpus (idle + busy (power - idle)) + rest,  standing = gpus idle + rest
-///     rest = spare GPUs idle + (nodes + spares) host + ports x power of a port
+/// @param spares       nodes beside the job's
+/// @param busy_shares  of each kind of node: share of the healthy step in which its GPUs compute;
+///                     there they draw their board power, else, and whenever no step runs, their
+///                     idle power
+///     training = sum of gpus (idle + busy (power - idle)) + rest,  standing = sum of gpus idle +
+///     rest rest = spare GPUs idle + (nodes + spares) host + ports x power of a port
+MachinePower machine_power(const ClusterSpec& cluster,
+                           std::int64_t spares,
+                           const std::vector<double>& busy_shares);
+/// The same where all kinds are busy for one share.
 MachinePower machine_power(const ClusterSpec& cluster, std::int64_t spares, double busy_share);
 
 /// Of `run.prices`; 1 without prices.

@@ -38,16 +38,51 @@ namespace {
 using core::Activity;
 using core::Seconds;
 
-void fill_breakdown(const LoweredStep& lowered, const network::RunResult& run, StepResult& result) {
+/// The kind of node on which the ranks of each actor class are.
+std::vector<std::size_t> kinds_of_classes(const LoweredStep& lowered,
+                                          const network::RunResult& run) {
+  std::vector<std::size_t> kinds(run.multiplicity.size());
+  for (std::size_t a = 0; a < run.class_of_actor.size(); ++a) {
+    const std::size_t program = lowered.problem.actors[a].program;
+    kinds[run.class_of_actor[a]] = program < lowered.owners.size()
+                                       ? static_cast<std::size_t>(lowered.owners[program].kind)
+                                       : 0;
+  }
+  return kinds;
+}
+
+/// The mean over the ranks of each kind of node.
+/// @param times  per actor class
+std::vector<Seconds> means_of_kinds(const LoweredStep& lowered,
+                                    const network::RunResult& run,
+                                    int kinds,
+                                    const std::vector<core::Tick>& times) {
+  const auto kind_of = kinds_of_classes(lowered, run);
+  std::vector<double> ranks(static_cast<std::size_t>(kinds));
+  for (std::size_t c = 0; c < times.size(); ++c) {
+    ranks[kind_of[c]] += run.multiplicity[c];
+  }
+  std::vector<Seconds> means(ranks.size());
+  for (std::size_t c = 0; c < times.size(); ++c) {
+    means[kind_of[c]] +=
+        core::Clock::step().to_seconds(times[c]) * (run.multiplicity[c] / ranks[kind_of[c]]);
+  }
+  return means;
+}
+
+void fill_breakdown(const LoweredStep& lowered,
+                    const network::RunResult& run,
+                    int kinds,
+                    StepResult& result) {
   const auto clock = core::Clock::step();
   const StepBreakdown step = break_down(lowered, run);
+  result.kernels = means_of_kinds(lowered, run, kinds, step.kernels);
   double ranks = 0;
   for (std::size_t c = 0; c < run.multiplicity.size(); ++c) {
     ranks += run.multiplicity[c];
   }
   for (std::size_t c = 0; c < run.multiplicity.size(); ++c) {
     const double share = run.multiplicity[c] / ranks;
-    result.kernels += clock.to_seconds(step.kernels[c]) * share;
     for (std::size_t a = 0; a < core::kActivities; ++a) {
       result.breakdown.values[a] += clock.to_seconds(step.classes[c].values[a]) * share;
     }
@@ -254,7 +289,9 @@ void add_exchanges(StepResult& result) {
   }
   const ExchangeResult& exchange = *result.sites->exchange;
   result.time += exchange.step_kernels + exchange.step_wait;
-  result.kernels += exchange.step_kernels;
+  for (Seconds& kernels : result.kernels) {
+    kernels += exchange.step_kernels;
+  }
   for (auto* causes : {&result.breakdown, &result.critical_path}) {
     (*causes)[Activity::optimizer] += exchange.step_kernels;
     (*causes)[Activity::data] += exchange.step_wait;
@@ -399,7 +436,7 @@ StepResult simulate_step(const CheckedScenario& checked, const StepOptions& opti
   result.time = clock.to_seconds(run.end);
   result.sites = sites_result(checked, fabric, bytes_between_sites(fabric, lowered, run),
                               result.time, options.fold);
-  fill_breakdown(lowered, run, result);
+  fill_breakdown(lowered, run, node_kinds(s.cluster), result);
   result.calls = network_calls(lowered);
   if (options.trace) {
     fill_critical_path(run, result);

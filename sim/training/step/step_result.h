@@ -157,7 +157,8 @@ struct StepResult {
   core::FlopsPerSecond model_flops_per_gpu;     ///< the same convention as mfu
   core::FlopsPerSecond hardware_flops_per_gpu;  ///< the same convention as hfu
   core::ByActivity<core::Seconds> breakdown;    ///< mean over ranks; adds up to time
-  core::Seconds kernels;  ///< in which kernels run, mean over ranks: StepBreakdown::kernels
+  /// In which kernels run, by kind of node the mean over its ranks: StepBreakdown::kernels.
+  std::vector<core::Seconds> kernels;
   core::ByActivity<core::Seconds>
       critical_path;  ///< the same keys less the waits for other stages; adds up to time
   std::vector<core::Seconds> stage_work;  ///< one a stage: its own work, break_down has it
