@@ -562,8 +562,10 @@ class CampaignResult(Record):
         after `interval_steps`); while a background save is not durable the next are skipped [s]"""
     @property
     def optimal_interval_s(self) -> float | None:
-        """the same, best for these failures: `tau* = mu (1 + W0(-e^(-C/mu - 1)))`, no less than
-        P - C and no more than the run; absent without failures [s]"""
+        """the same, best for these failures and what `checkpoint.interval: auto` takes: `tau* =
+        mu (1 + W0(-e^(-C/mu - 1)))` of the rate 1/mu at which the job goes back to a save, no
+        less than P - C and no more than the run; of several levels and of saves that may be
+        unreadable of first order (sim/campaign/README.md); absent without failures [s]"""
     @property
     def checkpoint_stall_s(self) -> float:
         """C: training stands still for one save [s]"""
@@ -577,8 +579,8 @@ class CampaignResult(Record):
         [s]"""
     @property
     def mean_time_between_interruptions_s(self) -> float | None:
-        """mu = 1 / sum of the rates of what stops the job, while it runs: the clock stands
-        still while the job is down; absent if nothing fails [s]"""
+        """1 / sum of the rates of all that `interruptions` counts, while the job runs: the
+        clock stands still while it is down; absent if nothing stops it [s]"""
     @property
     def downtime_s(self) -> float | None:
         """D + R: mean from a failure until steps run again: detection, diagnosis, replacement
@@ -675,9 +677,13 @@ class Ledger(Record):
         """what a scheme that tolerates faults adds to every step (`run.recovery.step_tax`) [GPU
         s]"""
     @property
+    def input(self) -> float:
+        """steps wait for data that storage delivers too slowly; GPUs draw their idle power [GPU
+        s]"""
+    @property
     def degraded(self) -> float:
         """steps take longer than healthy ones: k healthy step times are `useful` or `lost`, the
-        rest is here (slow parts, heat, missing replicas, starved input) [GPU s]"""
+        rest is here (slow parts, heat, missing replicas), but waits for data [GPU s]"""
     @property
     def spare_idle(self) -> float:
         """spares, ready or in repair [GPU s]"""
@@ -2488,6 +2494,8 @@ class DrilledAccounts(Record):
     def cut_off(self) -> float: ...
     @property
     def protection(self) -> float: ...
+    @property
+    def input(self) -> float: ...
     @property
     def degraded(self) -> float: ...
     @property

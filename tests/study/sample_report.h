@@ -36,7 +36,8 @@ inline RunReport sample_report() {
   step.mfu_causal = 0.4;
   step.hfu = 0.44;
   step.model_flops_per_gpu = core::FlopsPerSecond(415e12);
-  step.breakdown[Activity::compute] = step.kernels = Seconds(3);
+  step.breakdown[Activity::compute] = Seconds(3);
+  step.kernels = {Seconds(3)};
   step.breakdown[Activity::pipeline_bubble] = Seconds(0.75);
   step.breakdown[Activity::data] = Seconds(0.25);
   step.critical_path[Activity::compute] = Seconds(3.5);
