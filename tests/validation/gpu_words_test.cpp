@@ -80,8 +80,8 @@ TEST(GpuWords, PartsAndOtherChipsAreRefusedByName) {
               "skipped:'" + std::string(gpu) + "' is a part of a GPU, which is not modelled");
   }
   for (const char* gpu : {"A800 40GB Active",
-                          "RTX 4090 D",
-                          "RTX 4090D",
+                          "RTX 5090 D",
+                          "RTX 5090D",
                           "H20-3e",
                           "RTX 3090 Ti",
                           "V100S-PCIE-32GB",
