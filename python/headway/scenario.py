@@ -3299,7 +3299,7 @@ class SearchSpec:
     pipeline
         Pipeline stages; empty: all that divide the GPUs. (optional)
     virtual
-        Chunks a stage of the interleaved schedule; empty: to 8. (optional)
+        Chunks a stage of the interleaved schedule; empty: to 8, and what divides its layers. (optional)
     schedule
         Schedules; empty: those of the framework. (optional)
     context
@@ -3311,7 +3311,7 @@ class SearchSpec:
     expert_tensor
         Tensor-parallel degrees of experts; empty: divisors of the tensor degree. (optional)
     micro_batch
-        Sequences of a micro-batch; empty: 1, 2, 4, 8. (optional)
+        Sequences of a micro-batch; empty: 1, 2, 3, 4, 6, 8, 12, ... that divide the batch of a replica. (optional)
     sharding
         What data-parallel ranks shard; empty: what the framework can. (optional)
     shard_group_size

@@ -205,7 +205,8 @@ void require_searchable(const Space& space, int layers) {
   }
   const auto count = [](std::int64_t value) { return core::count(static_cast<double>(value)); };
   throw core::Infeasible(fmt::format(
-      "the search would look at {} layouts of {} shapes x {} layers, more than takes a minute ({} "
+      "the search would look at {} layouts of {} shapes x {} layers, more than takes some minutes "
+      "({} "
       "layouts, {} shapes x layers): vary less, as with --vary tensor,pipeline,micro_batch or "
       "--hold "
       "expert,schedule, or list values under `search:`",

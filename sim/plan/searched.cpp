@@ -156,11 +156,12 @@ std::vector<SearchedField> varied_layout(const training::Scenario& s) {
   const SearchSpec& asked = s.search;
   Varied out(asked);
   add_degrees(s, out);
-  out.add(A::micro_batch, asked.micro_batch, fmt::format("1, 2, 4, ... {}", kLargestMicroBatch));
+  out.add(A::micro_batch, asked.micro_batch,
+          "1, 2, 3, 4, 6, 8, 12, ... that divide the batch of a replica");
   const auto& framework = s.training.framework;
   out.add(A::schedule, asked.schedule, had_texts(framework, framework.schedules));
   out.add(A::virtual_stages, asked.virtual_stages,
-          fmt::format("2 to {}, interleaved", kMostChunks));
+          fmt::format("2 to {}, and what divides the layers of a stage; interleaved", kMostChunks));
   const std::string ends = "as the others, or fewer in one or both";
   out.add("first_stage_layers", A::stage_layers, kNone, ends);
   out.add("last_stage_layers", A::stage_layers, kNone, ends);
