@@ -24,6 +24,7 @@
 #include "sim/training/estimate.h"
 #include "sim/training/power/check_power.h"
 #include "sim/training/power/power_fit.h"
+#include "sim/training/refusals.h"
 #include "sim/training/step/step.h"
 
 namespace headway::plan {
@@ -61,12 +62,16 @@ void add_own_layout(const training::Scenario& scenario,
   if (const auto missing = lack(*own, headroom)) {
     rejected.add(std::string(core::to_word(missing->memory)),
                  "the scenario's own layout does not fit");
+  } else if (const auto refused = training::refusal(scenario.training.framework, scenario,
+                                                    scenario.parallelism, own->micro_batches())) {
+    rejected.add("software", "the scenario's own layout: " + refused->text);
   } else if (too_long(own->micro_batches(), scenario.model)) {
     rejected.add("too large", "the scenario's own layout: its step is too long for a search");
   } else {
     try {
       const auto time = analytic::AnalyticTier(scenario).evaluate(*own).time;
       entries.push_back(make_entry(std::move(*own), time));
+      entries.back().own = true;
       entries.back().outside = outside(scenario.search, resolved(entries.back().layout));
     } catch (const core::Infeasible&) {
       rejected.add("too large", "the scenario's own layout: its step is too long to be simulated");

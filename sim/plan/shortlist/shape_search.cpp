@@ -7,6 +7,7 @@
 
 #include "sim/core/text.h"
 #include "sim/training/check.h"
+#include "sim/training/refusals.h"
 #include "sim/training/sites/check_sites.h"
 #include "sim/training/unequal/check_unequal.h"
 #include "sim/workload/blocks/build.h"
@@ -146,7 +147,9 @@ std::optional<workload::Violation> ShapeSearch::first_problem(const ParallelismS
     auto of_cluster = training::site_layout_violations(s_, layout, shape_.data);
     const auto of_kinds = training::unequal_layout_violations(s_, layout);
     of_cluster.insert(of_cluster.end(), of_kinds.begin(), of_kinds.end());
-    return of_cluster.empty() ? std::nullopt : std::optional(of_cluster.front());
+    return of_cluster.empty()
+               ? training::refusal(s_.training.framework, s_, layout, micro_batches(cut))
+               : std::optional(of_cluster.front());
   }
   return problems.front();
 }
@@ -196,7 +199,9 @@ void ShapeSearch::list_states() {
         problems.push_back(std::move(problem));  // the others are asked of each pass
       }
     }
-    state_problems_.push_back(problems.empty() ? std::nullopt : std::optional(problems.front()));
+    state_problems_.push_back(
+        problems.empty() ? training::refusal(s_.training.framework, s_, layout, micro_batches(cut))
+                         : std::optional(problems.front()));
   }
 }
 
