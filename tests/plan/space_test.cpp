@@ -66,8 +66,9 @@ TEST(Space, HasChunksThatDivideTheLayersOfAStage) {
   s.parallelism.pipeline = 2;
   s.parallelism.schedule = workload::ScheduleKind::interleaved;
   s.parallelism.virtual_stages = 2;
+  const Space space(s);
   std::set<int> chunks;
-  for (const Shape& shape : Space(s).shapes()) {
+  for (const Shape& shape : space.shapes()) {
     chunks.insert(shape.layout.virtual_stages);
   }
   EXPECT_EQ(chunks, (std::set{2, 3, 4, 5, 6, 7, 8, 12, 24}));
