@@ -1683,6 +1683,35 @@ class RecomputeAbilitySpec:
 
 
 @dataclass(frozen=True, kw_only=True)
+class RefusalSpec:
+    """Combinations that it does not start: 'headway plan' leaves them out, a run of one is
+    warned and simulated as if it started.
+
+    Attributes
+    ----------
+    sharding
+        Shardings, any of which is refused; empty: whatever it is. (optional)
+    schedule
+        Pipeline schedules, likewise; of layouts of several stages alone. (optional)
+    precision
+        Formats of the matrix products, likewise. (optional)
+    beside
+        What such a layout has too: pipeline: several stages; expert: several expert ranks;
+        accumulation: one stage and several micro-batches (not together with sharding);
+        uneven-stages: chunks with different numbers of layers. (optional)
+    use, source
+        As described at the top of this module.
+    """
+
+    sharding: Sequence[Literal["zero0", "zero1", "zero2", "zero3", "hsdp"]] = NOT_GIVEN
+    schedule: Sequence[Literal["gpipe", "1f1b", "interleaved", "zb-h1", "zb-h2", "zb-v", "dualpipe", "dualpipe-v"]] = NOT_GIVEN
+    precision: Sequence[Literal["fp32", "tf32", "bf16", "fp16", "fp8", "mxfp8", "nvfp4"]] = NOT_GIVEN
+    beside: Sequence[Literal["pipeline", "expert", "accumulation", "uneven-stages"]] = NOT_GIVEN
+    use: str | None = None
+    source: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class UsualRunSpec:
     """How its runs are usually laid out: what 'headway validate' takes where a published run
     does not say.
@@ -1912,6 +1941,9 @@ class FrameworkSpec:
         Its kinds of context parallelism, likewise for 'search.context_kind'. (optional)
     recomputes
         The recomputation that the software has. All of it can be simulated. (optional)
+    refuses
+        Combinations that it does not start: 'headway plan' leaves them out, a run of one is
+        warned and simulated as if it started. (optional)
     launch_file
         Whose launch file 'headway plan --save' writes beside each plan: of those that 'headway
         export' has. (default none)
@@ -1981,6 +2013,7 @@ class FrameworkSpec:
     shardings: Sequence[Literal["zero0", "zero1", "zero2", "zero3", "hsdp"]] = NOT_GIVEN
     context_kinds: Sequence[Literal["ring", "all-gather", "all-to-all"]] = NOT_GIVEN
     recomputes: RecomputeAbilitySpec = NOT_GIVEN
+    refuses: Sequence[RefusalSpec] = NOT_GIVEN
     launch_file: Literal[
         "none",
         "megatron",
@@ -3299,7 +3332,8 @@ class SearchSpec:
     pipeline
         Pipeline stages; empty: all that divide the GPUs. (optional)
     virtual
-        Chunks a stage of the interleaved schedule; empty: to 8. (optional)
+        Chunks a stage of the interleaved schedule; empty: to 8, and what divides its layers.
+        (optional)
     schedule
         Schedules; empty: those of the framework. (optional)
     context
@@ -3311,7 +3345,8 @@ class SearchSpec:
     expert_tensor
         Tensor-parallel degrees of experts; empty: divisors of the tensor degree. (optional)
     micro_batch
-        Sequences of a micro-batch; empty: 1, 2, 4, 8. (optional)
+        Sequences of a micro-batch; empty: 1, 2, 3, 4, 6, 8, 12, ... that divide the batch of a
+        replica. (optional)
     sharding
         What data-parallel ranks shard; empty: what the framework can. (optional)
     shard_group_size

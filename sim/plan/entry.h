@@ -21,6 +21,7 @@ struct Entry {
   training::StepResult step;
   double operations = 0;  ///< of its simulation, about
   bool outside = false;   ///< the scenario's own layout, with a value that `search` does not list
+  bool own = false;       ///< the scenario's own layout, which is not in the short list
 };
 
 /// With the bound that follows from the estimate.

@@ -24,6 +24,7 @@
 #include "sim/training/estimate.h"
 #include "sim/training/power/check_power.h"
 #include "sim/training/power/power_fit.h"
+#include "sim/training/refusals.h"
 #include "sim/training/step/step.h"
 
 namespace headway::plan {
@@ -61,12 +62,16 @@ void add_own_layout(const training::Scenario& scenario,
   if (const auto missing = lack(*own, headroom)) {
     rejected.add(std::string(core::to_word(missing->memory)),
                  "the scenario's own layout does not fit");
+  } else if (const auto refused = training::refusal(scenario.training.framework, scenario,
+                                                    scenario.parallelism, own->micro_batches())) {
+    rejected.add("software", "the scenario's own layout: " + refused->text);
   } else if (too_long(own->micro_batches(), scenario.model)) {
     rejected.add("too large", "the scenario's own layout: its step is too long for a search");
   } else {
     try {
       const auto time = analytic::AnalyticTier(scenario).evaluate(*own).time;
       entries.push_back(make_entry(std::move(*own), time));
+      entries.back().own = true;
       entries.back().outside = outside(scenario.search, resolved(entries.back().layout));
     } catch (const core::Infeasible&) {
       rejected.add("too large", "the scenario's own layout: its step is too long to be simulated");
@@ -205,7 +210,8 @@ void require_searchable(const Space& space, int layers) {
   }
   const auto count = [](std::int64_t value) { return core::count(static_cast<double>(value)); };
   throw core::Infeasible(fmt::format(
-      "the search would look at {} layouts of {} shapes x {} layers, more than takes a minute ({} "
+      "the search would look at {} layouts of {} shapes x {} layers, more than takes some minutes "
+      "({} "
       "layouts, {} shapes x layers): vary less, as with --vary tensor,pipeline,micro_batch or "
       "--hold "
       "expert,schedule, or list values under `search:`",
@@ -289,7 +295,7 @@ SimulatedSetting search_setting(const training::Scenario& scenario,
   result.enumerated += space.layouts();
   if (training::estimate_fabric(scenario.cluster).total() > training::machine_memory()) {
     rejected.add("too large", kTooLarge, space.layouts());
-    return {scenario, {}, {}, unused_values(scenario, space), {}, {}};
+    return {scenario, {}, {}, unused_values(scenario, space), {}, {}, 0, {}};
   }
   constexpr std::size_t kFamilies = 10;  // a list of 50 has at least ten different ones
   ShortlistOptions how;
@@ -331,8 +337,12 @@ SimulatedSetting search_setting(const training::Scenario& scenario,
                     std::back_inserter(result.points));
   std::ranges::move(plans, std::back_inserter(result.plans));
   SimulatedSetting out{
-      scenario, {}, {}, unused_values(scenario, space), {}, shortlist.bounds, shortlist.estimated};
+      scenario, {}, {}, unused_values(scenario, space), {}, shortlist.bounds, shortlist.estimated,
+      {}};
   for (const Entry& entry : simulated) {
+    if (entry.own) {
+      out.own = out.layouts.size();
+    }
     out.layouts.push_back(resolved(entry.layout));
     out.times.push_back(entry.step.time);
   }
@@ -481,7 +491,9 @@ std::vector<ClassMiss> lost_classes(const std::vector<SimulatedSetting>& setting
   }
   std::vector<TimedLayout> timed;
   for (std::size_t i = 0; i < setting->layouts.size(); ++i) {
-    timed.push_back({setting->layouts[i], setting->times[i]});
+    if (i != setting->own) {  // any, not the fastest of its class
+      timed.push_back({setting->layouts[i], setting->times[i]});
+    }
   }
   ClassesAsked asked;
   asked.bounds = &setting->bounds;

@@ -120,13 +120,18 @@ void add_degrees(const training::Scenario& s, Varied& out) {
 }
 
 /// What goes with the kinds of recompute that are tried.
-void add_recompute(const SearchSpec& asked, const workload::FrameworkSpec& framework, Varied& out) {
+void add_recompute(const training::Scenario& s, Varied& out) {
+  const SearchSpec& asked = s.search;
+  const workload::FrameworkSpec& framework = s.training.framework;
   using R = workload::Recompute;
   using workload::RecomputeLayers;
   const workload::RecomputeAbilitySpec& can = framework.recomputes;
   if (asked.recompute.empty() && !varies(asked, SearchAxis::recompute)) {
     return;
   }
+  auto parts = can.parts;  // those of models with experts are not of others
+  std::erase_if(
+      parts, [&](workload::RecomputePart part) { return !can.has(part, s.model.moe.has_value()); });
   const auto tries = [&](R kind) {
     const auto& list = asked.recompute;
     return list.empty() || std::find(list.begin(), list.end(), kind) != list.end();
@@ -136,7 +141,7 @@ void add_recompute(const SearchSpec& asked, const workload::FrameworkSpec& frame
              : can.parts.empty()
                  ? "one by one, the light ones together"
                  : fmt::format("one by one, the light ones together, of {} (those of {})",
-                               words_of(can.parts), framework.name));
+                               words_of(parts), framework.name));
   const bool some = tries(R::full) && can.layers != RecomputeLayers::all;
   out.always("recompute_period", some ? "1, 2, 4" : "1");
   out.always("recompute_layers", !some ? "1"
@@ -156,11 +161,12 @@ std::vector<SearchedField> varied_layout(const training::Scenario& s) {
   const SearchSpec& asked = s.search;
   Varied out(asked);
   add_degrees(s, out);
-  out.add(A::micro_batch, asked.micro_batch, fmt::format("1, 2, 4, ... {}", kLargestMicroBatch));
+  out.add(A::micro_batch, asked.micro_batch,
+          "1, 2, 3, 4, 6, 8, 12, ... that divide the batch of a replica");
   const auto& framework = s.training.framework;
   out.add(A::schedule, asked.schedule, had_texts(framework, framework.schedules));
   out.add(A::virtual_stages, asked.virtual_stages,
-          fmt::format("2 to {}, interleaved", kMostChunks));
+          fmt::format("2 to {}, and what divides the layers of a stage; interleaved", kMostChunks));
   const std::string ends = "as the others, or fewer in one or both";
   out.add("first_stage_layers", A::stage_layers, kNone, ends);
   out.add("last_stage_layers", A::stage_layers, kNone, ends);
@@ -172,7 +178,7 @@ std::vector<SearchedField> varied_layout(const training::Scenario& s) {
     out.always("chunk_layers", "even, beside the scenario's own layout");
   }
   out.add(A::recompute, asked.recompute, all_texts<workload::Recompute>());
-  add_recompute(asked, framework, out);
+  add_recompute(s, out);
   out.add(A::sharding, asked.sharding, had_texts(framework, framework.shardings));
   out.add(A::shard_group_size, asked.shard_group_size, "an NVLink domain, and doublings");
   out.add(A::reshard, kNone, "true, false");

@@ -137,6 +137,33 @@ std::vector<PassChoice> recompute_kinds(const training::Scenario& s) {
   return list;
 }
 
+/// Divisors of the sequences of a replica: powers of two, and three times them.
+std::vector<int> micro_batches_of(int batch) {
+  std::vector<int> list;
+  for (const int size : divisors(batch, batch)) {
+    int odd = size;
+    while (odd % 2 == 0) {
+      odd /= 2;
+    }
+    if (odd <= 3) {
+      list.push_back(size);
+    }
+  }
+  return list;
+}
+
+/// Model chunks of a stage of so many layers: all up to a few, beyond these what divides the
+/// layers.
+std::vector<int> chunk_counts(int layers) {
+  std::vector<int> list;
+  for (int chunks = 2; chunks <= layers; ++chunks) {
+    if (chunks <= kMostChunks || layers % chunks == 0) {
+      list.push_back(chunks);
+    }
+  }
+  return list;
+}
+
 /// What a software has; of one that does not say all there is.
 template <class Kind>
 std::vector<Kind> had(const std::vector<Kind>& of_framework) {
@@ -206,7 +233,6 @@ std::vector<T> Space::choose(SearchAxis axis,
 Space::Space(const training::Scenario& scenario)
     : scenario_(scenario),
       gpus_(std::int64_t{scenario.cluster.nodes} * scenario.cluster.node.gpus) {
-  list_cuts();
   list_passes();
   if (training::unequal(scenario.cluster)) {
     tier_ = std::make_unique<analytic::AnalyticTier>(scenario);
@@ -305,13 +331,9 @@ void Space::add_schedules(const ParallelismSpec& layout, int data) {
       add_stages(p, data);
       continue;
     }
-    std::vector<int> all;
-    const int most = std::min(kMostChunks, (s.model.layers + p.pipeline - 1) / p.pipeline);
-    for (int chunks = 2; chunks <= most; ++chunks) {
-      all.push_back(chunks);
-    }
+    const int layers = (s.model.layers + p.pipeline - 1) / p.pipeline;
     for (const int chunks : choose(SearchAxis::virtual_stages, s.search.virtual_stages,
-                                   s.parallelism.virtual_stages, std::move(all))) {
+                                   s.parallelism.virtual_stages, chunk_counts(layers))) {
       if (chunks > 1) {
         p.virtual_stages = chunks;
         add_stages(p, data);
@@ -343,6 +365,7 @@ void Space::add_stages(ParallelismSpec p, int data) {
 void Space::add_shape(const ParallelismSpec& layout, int data) {
   if (!workload::layout_problem(scenario_.model, layout)) {
     shapes_.push_back({layout, data, states(layout, data)});
+    add_cuts(shapes_.back());
   }
 }
 
@@ -364,23 +387,28 @@ void Space::add_proportions(ParallelismSpec p, int data) {
   }
 }
 
-void Space::list_cuts() {
+int Space::replica_batch(int data) const {
+  const int batch = scenario_.training.global_batch;
+  return batch % data == 0 ? batch / data : 1;
+}
+
+void Space::add_cuts(const Shape& shape) {
   const auto& s = scenario_;
-  std::vector<int> sizes;
-  for (int size = 1; size <= kLargestMicroBatch; size *= 2) {
-    sizes.push_back(size);
+  const int batch = replica_batch(shape.data);
+  const bool split = shape.layout.tensor > 1;
+  const auto [place, fresh] = cuts_.try_emplace({batch, split});
+  if (!fresh) {
+    return;
   }
-  const auto micro_batches = choose(SearchAxis::micro_batch, s.search.micro_batch,
-                                    s.parallelism.micro_batch, std::move(sizes));
-  const bool both = varies(SearchAxis::sequence);
-  for (const int size : micro_batches) {
-    unsplit_cuts_.push_back({size, s.parallelism.sequence});
+  const bool both = split && varies(SearchAxis::sequence);
+  for (const int size : choose(SearchAxis::micro_batch, s.search.micro_batch,
+                               s.parallelism.micro_batch, micro_batches_of(batch))) {
     if (both) {
-      cuts_.push_back({size, true});
+      place->second.push_back({size, true});
     }
     // A mixture's tensor ranks route tokens of their own.
-    if (both ? !s.model.moe : true) {
-      cuts_.push_back({size, both ? false : s.parallelism.sequence});
+    if (!both || !s.model.moe) {
+      place->second.push_back({size, both ? false : s.parallelism.sequence});
     }
   }
 }
@@ -467,7 +495,7 @@ std::vector<StateChoice> Space::states(const ParallelismSpec& p, int data) const
 }
 
 const std::vector<Cut>& Space::cuts(const Shape& shape) const {
-  return shape.layout.tensor > 1 ? cuts_ : unsplit_cuts_;
+  return cuts_.at({replica_batch(shape.data), shape.layout.tensor > 1});
 }
 
 const std::vector<PassChoice>& Space::passes(const Shape& shape) const {

@@ -6,8 +6,10 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sim/analytic/analytic.h"
@@ -16,8 +18,8 @@
 
 namespace headway::plan {
 
-/// Largest micro-batch and most model chunks a stage that are tried unless others are asked for.
-inline constexpr int kLargestMicroBatch = 8;
+/// Most model chunks of a stage that are tried, beside those that divide its layers, unless others
+/// are asked for. Published runs of GPT-3 have 12.
 inline constexpr int kMostChunks = 8;
 /// Fewest tokens of a sequence that a context rank is given unless more ranks are asked for. Below,
 /// attention over so few queries no longer hides what it exchanges. Source: round value.
@@ -31,10 +33,10 @@ constexpr bool too_long(std::int64_t micro_batches, const workload::ModelSpec& m
 }
 /// Most GPUs that a search simulates. Source: measured, 10 microseconds a GPU.
 inline constexpr std::int64_t kMostGpus = std::int64_t{1} << 20U;
-/// Most layouts of a space that is searched: DeepSeek-V3 on 2,048 GPUs has 464 million with every
-/// schedule, which take half a minute of two cores, and 49 million with that of its framework.
+/// Most layouts of a space that is searched: DeepSeek-V3 on 2,048 GPUs has 1.2 billion with every
+/// schedule, which take a minute of two cores, and 125 million with that of its framework.
 /// Source: measured, rounded up.
-inline constexpr std::int64_t kMostLayouts = 1'000'000'000;
+inline constexpr std::int64_t kMostLayouts = 1'500'000'000;
 /// Most shapes x layers: each shape is asked for its bound, which runs over the layers. DeepSeek-V3
 /// with every schedule has 68,000 x 61. Source: measured, rounded up.
 inline constexpr std::int64_t kMostShapeLayers = 6'000'000;
@@ -149,7 +151,8 @@ class Space {
   void add_stages(ParallelismSpec layout, int data);
   void add_shape(const ParallelismSpec& layout, int data);
   void add_proportions(ParallelismSpec layout, int data);
-  void list_cuts();
+  [[nodiscard]] int replica_batch(int data) const;
+  void add_cuts(const Shape& shape);
   void list_passes();
   std::vector<StateChoice> states(const ParallelismSpec& layout, int data) const;
   std::vector<int> group_sizes(const ParallelismSpec& layout, int data) const;
@@ -158,7 +161,8 @@ class Space {
   std::int64_t gpus_ = 0;
   std::unique_ptr<analytic::AnalyticTier> tier_;  ///< where GPUs are of several kinds
   std::vector<Shape> shapes_;
-  std::vector<Cut> cuts_, unsplit_cuts_;        ///< with tensor ranks, and without
+  /// By the sequences of a replica, with tensor ranks and without.
+  std::map<std::pair<int, bool>, std::vector<Cut>> cuts_;
   std::vector<PassChoice> passes_, unordered_;  ///< with orders of ranks, and with one
   std::vector<std::int64_t> first_;             ///< by shape, and the number of all layouts
 };

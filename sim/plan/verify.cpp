@@ -12,6 +12,7 @@
 #include "sim/plan/judge.h"
 #include "sim/plan/keep_limits.h"
 #include "sim/plan/shortlist/fit.h"
+#include "sim/training/refusals.h"
 
 namespace headway::plan {
 
@@ -30,7 +31,8 @@ std::optional<training::CheckedScenario> as_searched(const training::Scenario& s
   }
   try {
     auto checked = training::check(with_layout(s, layout));
-    if (too_long(checked.micro_batches(), s.model)) {
+    if (too_long(checked.micro_batches(), s.model) ||
+        training::refusal(s.training.framework, s, layout, checked.micro_batches())) {
       return std::nullopt;
     }
     const auto missing = lack(checked, headroom);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "sim/plan/search.h"
@@ -17,6 +18,8 @@ struct SimulatedSetting {
   std::vector<core::Seconds> times;      ///< of `layouts`, by simulation
   std::vector<core::Seconds> bounds;     ///< of the shapes of its space (`Shortlist`)
   std::int64_t estimated = 0;            ///< layouts that the analytic tier timed whole for them
+  /// Place in `layouts` of the scenario's own layout, where the tier's list has it not.
+  std::optional<std::size_t> own;
 };
 
 /// Simulates `options.verify` layouts drawn from those that were not; what keeps the limits and is

@@ -173,7 +173,11 @@ PlanReport search_plans(const LoadScenario& load,
                         const validation::KnownErrors& known_errors) {
   Stopwatch clock;
   const auto base = load({});
-  auto machines = candidate_machines(base, load);
+  config::LoadedScenario asked = base;  // --nodes stands for search.nodes
+  if (!options.nodes.empty()) {
+    asked.scenario.search.nodes = options.nodes;
+  }
+  auto machines = candidate_machines(asked, load);
   if (machines.empty()) {
     const core::Seconds load_time = clock.lap();
     return search_plans(base, options, load_time, known_errors);
@@ -226,11 +230,38 @@ training::Scenario scenario_of_plan(const PlanReport& report, std::size_t place)
   return s;
 }
 
+namespace {
+
+/// Says where the prices are from, which a scenario's values do not: "name: source" of a bill.
+void add_price_source(const std::string& of_bill, const std::string& name, config::Node& scenario) {
+  const std::string before = name + ": ";
+  if (!of_bill.starts_with(before)) {
+    return;  // without one
+  }
+  config::Entry* run = scenario.find("run");
+  if (config::Entry* prices = run == nullptr ? nullptr : run->value.find("prices")) {
+    config::Node source;
+    source.kind = config::Node::Kind::scalar;
+    source.text = of_bill.substr(before.size());
+    source.quoted = true;
+    prices->value.entries.push_back({"source", {}, std::move(source)});
+  }
+}
+
+}  // namespace
+
 std::string plan_file(const PlanReport& report, std::size_t place) {
   training::Scenario s = scenario_of_plan(report, place);
   s.name = fmt::format("{}, plan {}", s.name, place + 1);
   s.search = {};
-  return config::write_spec(*config::find_kind("scenarios")->type, &s);
+  config::Node tree = config::to_tree(*config::find_kind("scenarios")->type, &s, {});
+  if (s.run.prices) {
+    const auto machine = static_cast<std::size_t>(report.result.plans[place].setting.machine);
+    add_price_source(
+        report.machines.empty() ? report.price_source : report.machines[machine].price_source,
+        s.run.prices->name, tree);
+  }
+  return config::to_yaml(tree);
 }
 
 std::vector<PlanFile> plan_files(const PlanReport& report,

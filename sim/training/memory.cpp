@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "sim/gpu/memory.h"
+#include "sim/training/refusals.h"
 #include "sim/training/step/step.h"
 #include "sim/training/unequal/node_kinds.h"
 #include "sim/workload/layout.h"
@@ -99,6 +100,9 @@ std::vector<std::string> recompute_warnings(const Scenario& scenario) {
         "{})",
         framework.name, by_chunk ? "other numbers of layers in each chunk" : "these of its layers",
         core::to_word(can.layers)));
+  }
+  if (const auto refused = refusal(framework, scenario)) {
+    warnings.push_back(fmt::format("{}: simulated as if it did", refused->text));
   }
   return warnings;
 }

@@ -94,8 +94,10 @@ struct SearchSpec {
                core::from_one_to_16m);
     v.optional("pipeline", pipeline, "Pipeline stages; empty: all that divide the GPUs.",
                core::from_one_to_10k);
-    v.optional("virtual", virtual_stages,
-               "Chunks a stage of the interleaved schedule; empty: to 8.", core::from_one_to_10k);
+    v.optional(
+        "virtual", virtual_stages,
+        "Chunks a stage of the interleaved schedule; empty: to 8, and what divides its layers.",
+        core::from_one_to_10k);
     v.optional("schedule", schedule, "Schedules; empty: those of the framework.");
     v.optional("context", context,
                "Context-parallel degrees; empty: while 1,024 tokens a rank are left.",
@@ -107,7 +109,9 @@ struct SearchSpec {
     v.optional("expert_tensor", expert_tensor,
                "Tensor-parallel degrees of experts; empty: divisors of the tensor degree.",
                core::from_one_to_16m);
-    v.optional("micro_batch", micro_batch, "Sequences of a micro-batch; empty: 1, 2, 4, 8.",
+    v.optional("micro_batch", micro_batch,
+               "Sequences of a micro-batch; empty: 1, 2, 3, 4, 6, 8, 12, ... that divide the batch "
+               "of a replica.",
                core::from_one_to_16m);
     v.optional("sharding", sharding,
                "What data-parallel ranks shard; empty: what the framework can.");

@@ -38,6 +38,32 @@ TEST_F(LaunchVerbs, WhatIsNotKnownIsListedInTheFileAndOnStandardError) {
   EXPECT_EQ(quiet.err, "");
 }
 
+// A run of it is simulated and warned; its launch file says that it does not start.
+TEST_F(LaunchVerbs, WhatTheSoftwareDoesNotStartIsSaid) {
+  write_small("s.yaml");
+  const std::string asked =
+      " s.yaml --set training.framework.use=deepspeed --set parallelism.pipeline=2 "
+      "--set parallelism.sharding=zero2";
+  const std::string words = "DeepSpeed does not start sharding zero2 with pipeline stages";
+  EXPECT_THAT(run("export deepspeed" + asked).err, HasSubstr(words));
+  EXPECT_THAT(run("run" + asked).out, HasSubstr(words));
+  const auto planned = run("plan" + asked + " --vary sharding --save saved");
+  ASSERT_EQ(planned.code, 0) << planned.err;
+  EXPECT_THAT(read("saved/plan-1.yaml"), Not(HasSubstr("sharding: zero2")));
+  // Of a file for other software its own profile is asked.
+  EXPECT_THAT(run("export deepspeed s.yaml --set parallelism.pipeline=2 "
+                  "--set parallelism.sharding=zero2")
+                  .err,
+              HasSubstr(words));
+}
+
+TEST_F(LaunchVerbs, PlansOfSoftwareWithoutALaunchFileSayThatTheyHaveNone) {
+  write_small("s.yaml");
+  const auto planned =
+      run("plan s.yaml --vary tensor --set training.framework.use=llama-3-2024 --save saved");
+  EXPECT_THAT(planned.err, HasSubstr("No file that starts a plan is beside it"));
+}
+
 TEST_F(LaunchVerbs, ContradictionsAreErrorsAtTheLinesOfTheFile) {
   write("a.sh",
         "--num-layers 32 --hidden-size 4096 --num-attention-heads 32 --seq-length 4096\n"

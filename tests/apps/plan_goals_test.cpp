@@ -47,6 +47,34 @@ class PlanGoals : public ProgramTest {
   }
 };
 
+// The scenario's own layout is any of its class, which is looked through all the same, with as few
+// recomputed layers as fit.
+TEST_F(PlanGoals, AClassThatLostIsNotJudgedByTheScenariosOwnLayout) {
+  const json classes = planned(
+      "one.yaml --set run.until=null --set search.vary=[] --set parallelism.tensor=8 "
+      "--set parallelism.recompute=full")["lost"];
+  const auto full = std::find_if(classes.begin(), classes.end(), [](const json& one) {
+    return one["field"] == "recompute" && one["value"] == "full";
+  });
+  ASSERT_NE(full, classes.end());
+  EXPECT_FALSE((*full)["simulated"]);
+  EXPECT_LT((*full)["behind"].get<double>(), 0.5);  // its own layout takes three times as long
+}
+
+TEST_F(PlanGoals, SavedPlansKeepWhereTheirPricesAreFrom) {
+  const json plan = planned("one.yaml --save saved")["plans"][0];
+  const Outcome again = run("run saved/plan-1.yaml --format json");
+  ASSERT_EQ(again.code, 0) << again.err;
+  EXPECT_EQ(json::parse(again.out)["cost"]["price_source"], plan["cost"]["price_source"]);
+}
+
+TEST_F(PlanGoals, LimitsWithoutAUnitAreAskedForTheLikelyOne) {
+  EXPECT_THAT(run("plan one.yaml --limit deadline=10").err,
+              HasSubstr("'10' has no unit; write '10 d'"));
+  EXPECT_THAT(run("plan one.yaml --limit power=2").err, HasSubstr("write '2 MW'"));
+  EXPECT_THAT(run("plan one.yaml --limit budget=2e6").err, HasSubstr("write '2e6 USD'"));
+}
+
 /// Figures of a plan by objective, smaller being better.
 using GoalFigure = std::function<double(const json&)>;
 const std::vector<std::pair<const char*, GoalFigure>>& goal_figures() {
@@ -137,7 +165,12 @@ TEST_F(PlanGoals, AClassThatLostIsNotJudgedByLayoutsThatAreFarFromItsBest) {
   ASSERT_FALSE(classes.empty());
   for (const json& lost : classes) {
     if (!lost["step_s"].is_null() && !lost["least_step_s"].is_null()) {
-      EXPECT_LT(lost["step_s"].get<double>(), 1.5 * lost["least_step_s"].get<double>()) << lost;
+      // Bounds know nothing of memory: the fastest shapes of whole batches at once do not fit.
+      const bool large =
+          lost["field"] == "micro_batch" && lost["value"].get<std::string>().size() > 1;
+      EXPECT_LT(lost["step_s"].get<double>(),
+                (large ? 2 : 1.5) * lost["least_step_s"].get<double>())
+          << lost;
     }
   }
   const std::string text = run("plan " + words).out;

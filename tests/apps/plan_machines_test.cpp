@@ -45,6 +45,15 @@ class PlanMachines : public ProgramTest {
   }
 };
 
+// Sizes that machines differ in are not searched once more within each.
+TEST_F(PlanMachines, RefusesSizesNamedTwice) {
+  const Outcome twice = run("plan s.yaml --over cluster.nodes=2,4 --nodes 4");
+  EXPECT_EQ(twice.code, 2);
+  EXPECT_THAT(twice.err, HasSubstr("candidate machines differ in cluster.nodes, which the search "
+                                   "of each varies too; keep search.nodes or the machines "
+                                   "(--nodes stands for search.nodes)"));
+}
+
 // Each machine's best plan is the one of a search of that machine alone; the best of all is first.
 TEST_F(PlanMachines, FindsWhatSearchesOfEachFind) {
   const json all = planned("several.yaml --objective dollars");

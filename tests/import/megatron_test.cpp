@@ -462,6 +462,51 @@ TEST(MegatronArguments, SayHowNarrowTheProductsAre) {
   EXPECT_THAT(refusal(kSmallScript + "--fp16"), HasSubstr("both --bf16 and --fp16 are set"));
 }
 
+TEST(MegatronArguments, SayWhetherWeightsAreHeldInEightBitsAlone) {
+  const auto held = [](const std::string& more) {
+    return read_flags(kSmallScript + more).run.training.framework.allocation.narrow_weights;
+  };
+  EXPECT_TRUE(held("--fp8-format hybrid --fp8-param-gather"));
+  EXPECT_FALSE(held("--fp8-format hybrid"));
+  EXPECT_FALSE(held("--fp8-param-gather")) << "without narrow products there are no such weights";
+  const auto writes = [](const LaunchRun& run) {
+    const auto lines = write_launch(megatron_table(), run);
+    return std::any_of(lines.begin(), lines.end(),
+                       [](const LaunchLine& line) { return line.key == "fp8-param-gather"; });
+  };
+  auto run = read_flags(kSmallScript + "--use-distributed-optimizer --fp8-format hybrid").run;
+  EXPECT_FALSE(writes(run));
+  run.training.framework.allocation.narrow_weights = true;
+  EXPECT_TRUE(writes(run));
+  run.parallelism.sharding = workload::Sharding::zero0;
+  EXPECT_FALSE(writes(run)) << "arguments.py asserts a sharded optimizer";
+}
+
+TEST(MegatronArguments, SayThatStagesDoNotSendBesideTheirPasses) {
+  EXPECT_TRUE(read_flags(kSmallScript).run.training.framework.pipeline_overlap);
+  const auto without = read_flags(kSmallScript + "--no-overlap-p2p-communication");
+  EXPECT_FALSE(without.run.training.framework.pipeline_overlap);
+  EXPECT_THAT(without.not_modelled, IsEmpty());
+}
+
+TEST(MegatronArguments, ThatMatterAndAreNotModelledAreNamed) {
+  const auto named = [](const std::string& flag) {
+    const auto read = read_flags(kSmallScript + flag);
+    EXPECT_THAT(read.unknown, IsEmpty()) << flag;
+    return read.not_modelled.size();
+  };
+  for (const char* flag :
+       {"--main-grads-dtype bf16", "--main-params-dtype fp16", "--no-fp8-wgrad",
+        "--deterministic-mode", "--moe-use-legacy-grouped-gemm", "--empty-unused-memory-level 2",
+        "--use-nccl-ub", "--ddp-bucket-size 1000000", "--fsdp-double-buffer",
+        "--megatron-fsdp-main-grads-dtype bf16"}) {
+    EXPECT_EQ(named(flag), 1U) << flag;
+  }
+  EXPECT_EQ(named("--main-grads-dtype fp32"), 0U);
+  EXPECT_EQ(named("--empty-unused-memory-level 0"), 0U);
+  EXPECT_THAT(read_flags(kSmallScript + "--ddp-of-another-release").unknown.size(), 1U);
+}
+
 TEST(MegatronArguments, ThatAreWrongAreRefusedTogetherAtTheirLines) {
   const std::string text = refusal(kSmallScript +
                                    "--tensor-model-parallel-size two\n--context-parallel-size 0\n"

@@ -67,6 +67,7 @@ TEST(PriceCatalogue, CallsAGpuAsItsNameDoes) {
 }
 
 TEST(PriceCatalogue, SaysWhatThereIsInstead) {
+  EXPECT_THAT(refusal({"b200", "south-2", false}), HasSubstr("no region"));  // found, as B200
   EXPECT_THAT(refusal(OfferRequest{}),
               HasSubstr("has prices of B200, H100; say which: --accelerator NAME"));
   EXPECT_THAT(refusal({"H200", "", false}),

@@ -10,6 +10,7 @@
 #include "sim/plan/search.h"
 #include "sim/plan/shortlist/fit.h"
 #include "sim/plan/verify.h"
+#include "sim/training/refusals.h"
 #include "sim/training/step/step.h"
 #include "sim/workload/layout.h"
 
@@ -196,6 +197,52 @@ TEST(FewestRecomputed, ARunOfWhatTheSoftwareLacksIsWarned) {
               ::testing::Contains(::testing::HasSubstr(
                   "cannot recompute other numbers of layers in each chunk: simulated as if it "
                   "could (training.framework.recomputes.layers: alike)")));
+}
+
+// A combination is refused where a layout has all that it names.
+TEST(Refusals, AreOfWhatTheyNameTogether) {
+  using workload::RefusedBeside, workload::Sharding;
+  auto s = on_gpus_of(80_GB);
+  s.training.framework.name = "Mine";
+  s.training.framework.refuses = {
+      {{Sharding::zero2, Sharding::zero3}, {}, {}, {RefusedBeside::pipeline}},
+      {{}, {}, {core::Precision::fp8}, {RefusedBeside::accumulation}}};
+  const auto told = [&](int pipeline, Sharding sharding, core::Precision precision, int count) {
+    auto layout = s.parallelism;
+    layout.pipeline = pipeline;
+    layout.sharding = sharding;
+    s.training.precision = precision;
+    const auto one = training::refusal(s.training.framework, s, layout, count);
+    return one ? one->path + ": " + one->text : "";
+  };
+  using core::Precision;
+  EXPECT_EQ(told(2, Sharding::zero3, Precision::bf16, 4),
+            "parallelism.sharding: Mine does not start sharding zero3 with pipeline stages "
+            "(training.framework.refuses)");
+  EXPECT_EQ(told(1, Sharding::zero3, Precision::bf16, 4), "");
+  EXPECT_EQ(told(2, Sharding::zero1, Precision::bf16, 4), "");
+  EXPECT_EQ(told(1, Sharding::zero1, Precision::fp8, 4),
+            "parallelism.micro_batch: Mine does not start precision fp8 with several micro-batches "
+            "in one stage (training.framework.refuses)");
+  EXPECT_EQ(told(1, Sharding::zero1, Precision::fp8, 1), "");
+  EXPECT_EQ(told(2, Sharding::zero1, Precision::fp8, 4), "");
+}
+
+// The search leaves them out, --verify too; a run is warned.
+TEST(Refusals, AreInNoPlan) {
+  using workload::RefusedBeside, workload::Sharding;
+  auto s = on_gpus_of(80_GB);
+  s.parallelism.sharding = Sharding::zero3;
+  s.search.vary = {training::SearchAxis::pipeline, training::SearchAxis::micro_batch};
+  s.search.sharding = {Sharding::zero3};
+  s.training.framework.refuses = {{{Sharding::zero3}, {}, {}, {RefusedBeside::pipeline}}};
+  for (const auto& plan : search(s, {}).plans) {
+    EXPECT_EQ(plan.layout.pipeline, 1);
+  }
+  s.parallelism.pipeline = 2;
+  EXPECT_THAT(training::recompute_warnings(s),
+              ::testing::Contains(::testing::HasSubstr("does not start sharding zero3 with "
+                                                       "pipeline stages")));
 }
 
 TEST(FewestRecomputed, AreNotTriedWhereNothingBindsOrRecomputeIsHeld) {

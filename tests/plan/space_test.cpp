@@ -30,9 +30,48 @@ TEST(Space, OfTwoDegreesIsTheirProduct) {
   s.search.vary = {SearchAxis::tensor, SearchAxis::pipeline};
   EXPECT_EQ(Space(s).layouts(), 5 + 4 + 3 + 2);
   s.search.vary.push_back(SearchAxis::micro_batch);
-  EXPECT_EQ(Space(s).layouts(), 14 * 4);
-  s.search.vary.push_back(SearchAxis::sequence);  // of the 9 with tensor ranks
-  EXPECT_EQ(Space(s).layouts(), (14 + 9) * 4);
+  // Of 64 sequences d replicas have 64 / d each: 2^k, k + 1 micro-batches; by data 16, 8, 4, 2, 1.
+  EXPECT_EQ(Space(s).layouts(), (3 + 4 + 5 + 6 + 7) + (4 + 5 + 6 + 7) + (5 + 6 + 7) + (6 + 7));
+  s.search.vary.push_back(SearchAxis::sequence);  // with tensor ranks
+  EXPECT_EQ(Space(s).layouts(), 25 + 2 * (22 + 18 + 13));
+}
+
+std::vector<int> micro_batches(const training::Scenario& s) {
+  const Space space(s);
+  std::vector<int> sizes;
+  for (const Cut& cut : space.cuts(space.shapes().front())) {
+    sizes.push_back(cut.micro_batch);
+  }
+  return sizes;
+}
+
+// All 16 GPUs are replicas.
+TEST(Space, CutsTheBatchOfAReplicaAsFarAsItGoes) {
+  auto s = sample_scenario();
+  s.search.vary = {SearchAxis::micro_batch};
+  s.training.global_batch = 16 * 128;
+  EXPECT_EQ(micro_batches(s), (std::vector{1, 2, 4, 8, 16, 32, 64, 128}));
+  s.training.global_batch = 16 * 24;
+  EXPECT_EQ(micro_batches(s), (std::vector{1, 2, 3, 4, 6, 8, 12, 24}));
+  s.training.global_batch = 17;  // no multiple of the replicas: left out by the rules
+  EXPECT_EQ(micro_batches(s), (std::vector{1}));
+  s.search.micro_batch = {5};
+  EXPECT_EQ(micro_batches(s), (std::vector{5}));
+}
+
+TEST(Space, HasChunksThatDivideTheLayersOfAStage) {
+  auto s = sample_scenario();
+  s.model.layers = 48;
+  s.search.vary = {SearchAxis::virtual_stages};
+  s.parallelism.pipeline = 2;
+  s.parallelism.schedule = workload::ScheduleKind::interleaved;
+  s.parallelism.virtual_stages = 2;
+  const Space space(s);
+  std::set<int> chunks;
+  for (const Shape& shape : space.shapes()) {
+    chunks.insert(shape.layout.virtual_stages);
+  }
+  EXPECT_EQ(chunks, (std::set{2, 3, 4, 5, 6, 7, 8, 12, 24}));
 }
 
 TEST(Space, UsesEveryGpuAndNamesEachLayoutOnce) {

@@ -57,6 +57,18 @@ TEST(Verdicts, OfPlansNameTheBestAndHowSureItIs) {
   EXPECT_EQ(report.plans()[1].name, "4 nodes, tensor 2, pipeline 1, data 16");
 }
 
+// More than a tenth apart published pairs are mostly in the right order: nobody has to try both.
+TEST(Verdicts, OfPlansFarApartDoNotCallThemClose) {
+  const auto said = [](double second) {
+    PlanReport report;
+    report.result.plans = {planned(1, 2), planned(second, 2)};
+    return report.verdict().value();
+  };
+  EXPECT_THAT(said(1.08), testing::HasSubstr("layouts this close, so try both"));
+  EXPECT_THAT(said(1.15), testing::AllOf(testing::HasSubstr("nine in ten are in the right order"),
+                                         testing::Not(testing::HasSubstr("this close"))));
+}
+
 TEST(Verdicts, OfAComparisonSayWhoIsSlower) {
   CompareReport report;
   report.label_a.name = "Old";

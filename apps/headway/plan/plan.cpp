@@ -266,6 +266,14 @@ int plan_layouts(const std::string& scenario,
   deliver_with_folder(options, save, files);
   if (!saved.empty()) {
     remark(options, fmt::format("In {}: {}", save, fmt::join(saved, ", ")));
+    const auto& framework = study::scenario_of_plan(result, 0).training.framework;
+    if (framework.launch_file == workload::LaunchWords::none) {
+      remark(
+          options,
+          fmt::format("No file that starts a plan is beside it: '{}' does not say whose it would "
+                      "be (training.framework.launch_file)",
+                      framework.name));
+    }
   }
   return study::exit_code(result.status());
 }

@@ -5,6 +5,8 @@
 
 #include "sim/config/launch/launch_cluster.h"
 #include "sim/config/launch/launch_scenario.h"
+#include "sim/config/load.h"
+#include "sim/training/refusals.h"
 
 namespace headway::config {
 
@@ -37,6 +39,21 @@ std::vector<std::string> losses(const import::LaunchTable& table,
   return out;
 }
 
+/// The software that the file starts: the scenario's own, or the entry of the catalogue.
+workload::FrameworkSpec started_by(const import::LaunchTable& table,
+                                   const training::Scenario& scenario,
+                                   const std::vector<std::filesystem::path>& roots) {
+  const workload::FrameworkSpec& own = scenario.training.framework;
+  if (core::to_word(own.launch_file) == table.name) {
+    return own;
+  }
+  const auto entries = list_entries("frameworks", roots);
+  const auto entry = std::ranges::find(entries, table.framework, &CatalogueEntry::name);
+  return entry == entries.end()
+             ? own
+             : load_entry<workload::FrameworkSpec>(entry->path, {roots, {}}).spec;
+}
+
 }  // namespace
 
 LaunchFile launch_file(const import::LaunchTable& table,
@@ -52,6 +69,11 @@ LaunchFile launch_file(const import::LaunchTable& table,
   file.lost = losses(table, run, lines);
   for (std::string& of_cluster : cluster_losses(checked)) {
     file.lost.push_back(std::move(of_cluster));
+  }
+  const training::Scenario& s = checked.scenario();
+  if (const auto refused = training::refusal(started_by(table, s, roots), s, s.parallelism,
+                                             checked.micro_batches())) {
+    file.lost.push_back("that it starts: " + refused->text);
   }
   std::vector<std::string> comments{head + ".", fmt::format("Left to you: {}.", table.left_to_you)};
   if (!file.lost.empty()) {

@@ -5,6 +5,7 @@
 
 #include "sim/import/launch/launch_fields.h"
 #include "sim/import/megatron/megatron_rows.h"
+#include "sim/workload/schedule/schedule.h"
 
 namespace headway::import {
 
@@ -189,7 +190,8 @@ std::vector<LaunchRow> maxtext_rows() {  // NOLINT(readability-function-size): a
                 out.truth("shard_optimizer_over_data", shards_optimizer(run));
               }),
       written({"context_parallel_strategy"}, {"parallelism.context_kind"}, write_max_context),
-      written({"num_layers_per_pipeline_stage"}, {"parallelism.virtual"}, write_max_stages),
+      written({"num_layers_per_pipeline_stage"}, {"parallelism.virtual", "parallelism.schedule"},
+              write_max_stages),
       written({"remat_policy"}, {"parallelism.recompute"}, write_max_recompute),
       written({"steps"}, {"run.until.steps"},
               [](const LaunchRun& run, LaunchWriter& out) {
@@ -229,6 +231,13 @@ std::vector<std::string> max_remarks(const LaunchRun& run, const std::vector<Lau
   if (*optimizer != '\0') {
     out.push_back(
         fmt::format("training.optimizer_state is {}, and {}", core::to_word(state), optimizer));
+  }
+  const auto schedule = workload::effective_schedule(run.parallelism);
+  if (run.parallelism.pipeline > 1 && schedule != workload::ScheduleKind::gpipe) {
+    out.push_back(
+        fmt::format("parallelism.schedule is {}, and its pipelines run all forward passes "
+                    "before the first backward pass (gpipe)",
+                    core::to_word(schedule)));
   }
   if (run.parallelism.context > 1 && run.parallelism.context_kind == ContextKind::all_to_all) {
     out.push_back(

@@ -84,6 +84,9 @@ void read_nemo_precision(LaunchReader& reader, LaunchRun& run) {
     run.training.precision = Precision::fp8;
     run.training.framework.scaling = workload::Scaling::delayed;
     reader.place("training.precision", "model.fp8");
+    reader.place("training.framework.allocation.narrow_weights", "model.fp8_params");
+    run.training.framework.allocation.narrow_weights =
+        reader.flag("model.fp8_params").value_or(false);
   }
   workload::FrameworkSpec& framework = run.training.framework;
   reader.place("training.framework.gradient_bytes", "model.optim.grad_sync_dtype");
@@ -103,11 +106,14 @@ void write_nemo_precision(const LaunchRun& run, LaunchWriter& out) {
   } else {
     out.text("trainer.precision", "bf16");
   }
-  out.truth("model.megatron_amp_O2", !full);
+  const Sharding sharding = run.parallelism.sharding;
+  const bool fsdp = sharding == Sharding::zero2 || sharding == Sharding::zero3;
+  out.truth("model.megatron_amp_O2", !full && !fsdp);  // FSDP is refused with it
   const bool narrow = precision == Precision::fp8 || precision == Precision::mxfp8;
   out.truth("model.fp8", narrow);
   if (narrow) {
     out.truth("model.fp8_hybrid", true);
+    out.truth("model.fp8_params", run.training.framework.allocation.narrow_weights);
   }
   out.text("model.optim.grad_sync_dtype", run.training.framework.gradient_bytes == 4 ? "fp32"
                                           : precision == Precision::fp16             ? "fp16"
@@ -266,9 +272,10 @@ std::vector<LaunchRow> nemo_rows() {  // NOLINT(readability-function-size): a ta
       ruled({std::string(kNemoInterval), std::string(kNemoAsync)},
             {"run.checkpoint.interval_steps", "run.checkpoint.mode"}, read_nemo_saves,
             write_nemo_saves),
-      ruled({"trainer.precision", "model.fp8", "model.optim.grad_sync_dtype"},
-            {"training.precision", "training.framework.gradient_bytes"}, read_nemo_precision,
-            write_nemo_precision),
+      ruled({"trainer.precision", "model.fp8", "model.fp8_params", "model.optim.grad_sync_dtype"},
+            {"training.precision", "training.framework.gradient_bytes",
+             "training.framework.allocation.narrow_weights"},
+            read_nemo_precision, write_nemo_precision),
       ruled({"model.optim.name", "model.fsdp", "model.fsdp_sharding_strategy"},
             {"parallelism.sharding"}, read_nemo_sharding, write_nemo_sharding),
       ruled({"model.optim.overlap_grad_sync", "model.optim.overlap_param_sync"},
@@ -350,7 +357,6 @@ constexpr std::string_view kNemoNoEffect[]{
     "model.sync_batch_comm",
     "model.async_grad_allreduce",
     "model.cross_entropy_loss_fusion",
-    "model.deterministic_mode",
     "model.scale_positional_embedding",
     "model.name",
     "model.target",
@@ -385,6 +391,7 @@ constexpr NotModelled kNemoNotModelled[]{
      "every micro-batch recomputes alike"},
     {"model.fp32_residual_connection", "the residual stream has 16 bits"},
     {"model.pipeline_model_parallel_split_rank", "models with an encoder are not modelled"},
+    {"model.deterministic_mode", "kernels are taken to be the fastest"},
     {"model.window_size", "set model.window"},
     {"model.defer_embedding_wgrad_compute", "the embedding's gradient is computed in its turn"},
     {"model.overlap_p2p_comm", "taken from the software's profile (pipeline_overlap)"},

@@ -8,6 +8,7 @@
 
 #include "sim/core/error.h"
 #include "sim/core/shown_text.h"
+#include "sim/core/text.h"
 #include "sim/import/csv.h"
 
 namespace headway::import {
@@ -123,7 +124,9 @@ ServerPrice cheapest_offer(const std::vector<ServerPrice>& prices,
   const auto keep = [&](const std::string& asked, const char* what, const char* option,
                         const auto& text) {
     const std::string there = listed_texts(left, text);
-    std::erase_if(left, [&](const ServerPrice& p) { return !asked.empty() && text(p) != asked; });
+    std::erase_if(left, [&](const ServerPrice& p) {
+      return !asked.empty() && core::lower_case(text(p)) != core::lower_case(asked);
+    });
     if (left.empty()) {
       throw core::Error(fmt::format("{}: no {} '{}'; there are {} ({})", file, what,
                                     core::shortened(asked), there, option));

@@ -9,9 +9,7 @@ namespace {
 constexpr std::string_view kMegatronNoEffect[]{
     "calculate-per-token-loss",
     "init-model-with-meta-device",
-    "fsdp-*",
-    "use-nccl-ub",
-    "megatron-fsdp-*",
+    "fsdp-manual-registration",
 
     "log-*",
     "wandb-*",
@@ -173,13 +171,10 @@ constexpr std::string_view kMegatronNoEffect[]{
     "fp8-margin",
     "fp8-interval",
     "fp8-amax-*",
-    "no-fp8-wgrad",
-    "fp8-param-gather",
     "keep-fp8-*",
     "transformer-impl",
     "use-te-rng-tracker",
     "te-rng-tracker",
-    "main-params-dtype",
     "moe-router-load-balancing-type",
     "moe-router-score-function",
     "moe-router-pre-softmax",
@@ -192,18 +187,17 @@ constexpr std::string_view kMegatronNoEffect[]{
     "moe-input-jitter-eps",
     "moe-token-drop-policy",
     "moe-per-layer-logging",
-    "moe-use-legacy-grouped-gemm",
     "moe-router-padding-for-fp8",
     "moe-router-fusion",
     "moe-router-force-load-balancing",
     "mtp-loss-scaling-factor",
-    "deterministic-mode",
     "disable-bf16-reduced-precision-matmul",
     "no-persist-layer-norm",
     "no-async-tensor-model-parallel-allreduce",
     "async-tensor-model-parallel-allreduce",
     "masked-softmax-fusion",
-    "ddp-*",
+    "ddp-average-in-collective",
+    "ddp-pad-buckets-for-high-nccl-busbw",
     "no-delay-grad-reduce",
     "align-grad-reduce",
     "no-align-grad-reduce",
@@ -211,15 +205,12 @@ constexpr std::string_view kMegatronNoEffect[]{
     "delay-param-gather",
     "tp-comm-overlap-cfg",
     "tp-comm-bootstrap-backend",
-    "main-grads-dtype",
     "overlap-cpu-optimizer-d2h-h2d",
     "use-torch-optimizer-for-cpu-offload",
     "inference-*",
-    "empty-unused-memory-level",
     "cuda-graph-warmup-steps",
     "high-priority-stream-groups",
     "batch-invariant-mode",
-    "cross-entropy-loss-fusion",
     "cross-entropy-fusion-impl",
     "kv-channels-*",
     "logits-load-decode-threads",
@@ -235,6 +226,13 @@ constexpr std::string_view kMegatronNoEffect[]{
 
 constexpr std::string_view kInProfile =
     "what is fused is taken from the software's profile; set training.framework.elementwise";
+
+constexpr std::string_view kBuckets =
+    "gradients travel in buckets of whole layers, 40 million parameters and more; set "
+    "training.framework.gradient_bucket";
+constexpr std::string_view kFsdpBuffers = "gathered weights are allocated as they are needed";
+constexpr std::string_view kFsdpFormats =
+    "set training.framework.gradient_bytes and reduce_bytes; masters are fp32";
 
 constexpr NotModelled kMegatronNotModelled[]{
     {"rampup-batch-size", "every step has the full batch"},
@@ -255,7 +253,21 @@ constexpr NotModelled kMegatronNotModelled[]{
     {"no-rope-fusion", kInProfile},
     {"no-gradient-accumulation-fusion", kInProfile},
     {"non-persistent-save-interval", "set run.checkpoint.levels"},
-    {"no-overlap-p2p-communication", "set training.framework.pipeline_overlap: false"},
+    {"no-fp8-wgrad", "weight gradients are multiplied in the narrow format too"},
+    {"deterministic-mode", "kernels are taken to be the fastest"},
+    {"moe-use-legacy-grouped-gemm", "experts are products of Transformer Engine"},
+    {"empty-unused-memory-level",
+     "the allocator keeps what it holds (training.framework.allocation)"},
+    {"use-nccl-ub", "collectives copy through NCCL's own buffers"},
+    {"ddp-num-buckets", kBuckets},
+    {"ddp-bucket-size", kBuckets},
+    {"ddp-reduce-scatter-with-fp32-accumulation",
+     "gradients are added up in the format they travel in"},
+    {"fsdp-double-buffer", kFsdpBuffers},
+    {"megatron-fsdp-max-pool-double-buffer", kFsdpBuffers},
+    {"megatron-fsdp-main-params-dtype", kFsdpFormats},
+    {"megatron-fsdp-main-grads-dtype", kFsdpFormats},
+    {"megatron-fsdp-grad-comm-dtype", kFsdpFormats},
     {"no-scatter-gather-tensors-in-pipeline", "set training.framework.scatter_gather_p2p: false"},
     {"standalone-embedding-stage", "the embedding lies on the first stage of layers"},
     {"pipeline-model-parallel-split-rank", "models with an encoder are not modelled"},

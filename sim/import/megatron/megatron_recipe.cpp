@@ -85,6 +85,52 @@ void write_precision(const LaunchRun& run, LaunchWriter& out) {
   }
 }
 
+bool has_eight_bits(const LaunchRun& run) {
+  return run.training.precision == Precision::fp8 || run.training.precision == Precision::mxfp8;
+}
+
+void read_narrow_weights(LaunchReader& reader, LaunchRun& run) {
+  constexpr std::string_view kGather = "fp8-param-gather";
+  const bool gathered = reader.flag(kGather).value_or(false);
+  if (has_eight_bits(run)) {
+    run.training.framework.allocation.narrow_weights = gathered;
+    reader.place("training.framework.allocation.narrow_weights", kGather);
+  }
+}
+
+/// Asserted: the optimizer or all is sharded (arguments.py).
+void write_narrow_weights(const LaunchRun& run, LaunchWriter& out) {
+  if (has_eight_bits(run) && run.training.framework.allocation.narrow_weights &&
+      megatron_sharding(run) != MegatronSharding::none) {
+    out.flag("fp8-param-gather");
+  }
+}
+
+/// Stages of the interleaved schedule alone send beside their passes in Megatron-LM.
+void read_pipeline_overlap(LaunchReader& reader, LaunchRun& run) {
+  constexpr std::string_view kNone = "no-overlap-p2p-communication";
+  if (reader.flag(kNone).value_or(false)) {
+    run.training.framework.pipeline_overlap = false;
+    reader.place("training.framework.pipeline_overlap", kNone);
+  }
+}
+
+void write_pipeline_overlap(const LaunchRun& run, LaunchWriter& out) {
+  const workload::ParallelismSpec& p = run.parallelism;
+  if (!run.training.framework.pipeline_overlap && p.pipeline > 1 && p.virtual_stages > 1) {
+    out.flag("no-overlap-p2p-communication");
+  }
+}
+
+/// Masters and the gradients that they take are modelled in fp32.
+void look_at_masters(LaunchReader& reader) {
+  for (const std::string_view key : {"main-params-dtype", "main-grads-dtype"}) {
+    if (reader.word(key).value_or("fp32") != "fp32") {
+      reader.not_modelled(key, "masters and their gradients are modelled in fp32");
+    }
+  }
+}
+
 /// Layers at both ends that stay in 16 bits, one each unless said otherwise; without narrow
 /// products the flags say nothing. Source: Megatron-LM, megatron/core/fp8_utils.py and
 /// fp4_utils.py, 2026.
@@ -149,6 +195,7 @@ void read_optimizer(LaunchReader& reader, LaunchRun& run) {
     }
   }
   reader.pass_over("use-precision-aware-optimizer");
+  look_at_masters(reader);
 }
 
 void write_optimizer(const LaunchRun& run, LaunchWriter& out) {
@@ -245,6 +292,19 @@ std::vector<LaunchRow> megatron_recipe_rows() {
            "accumulate-allreduce-grads-in-fp32"},
           {"training.precision", "training.framework.scaling", "training.framework.gradient_bytes"},
           read_precision, write_precision),
+      ruled({"fp8-param-gather"}, {"training.framework.allocation.narrow_weights"},
+            read_narrow_weights, write_narrow_weights),
+      ruled({"no-overlap-p2p-communication"}, {"training.framework.pipeline_overlap"},
+            read_pipeline_overlap, write_pipeline_overlap),
+      ruled(
+          {"cross-entropy-loss-fusion"}, {"training.framework.loss"},
+          [](LaunchReader& reader, LaunchRun& run) {
+            if (reader.flag("cross-entropy-loss-fusion").value_or(false)) {
+              run.training.framework.loss = workload::Loss::fused;
+              reader.place("training.framework.loss", "cross-entropy-loss-fusion");
+            }
+          },
+          [](const LaunchRun&, LaunchWriter&) {}),
       ruled({"first-last-layers-bf16", "num-layers-at-start-in-bf16", "num-layers-at-end-in-bf16"},
             {"model.sixteen_bit_layers"}, read_sixteen_bit, write_sixteen_bit),
       ruled({"optimizer", "use-precision-aware-optimizer", "exp-avg-dtype", "exp-avg-sq-dtype",

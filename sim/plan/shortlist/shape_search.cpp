@@ -7,6 +7,7 @@
 
 #include "sim/core/text.h"
 #include "sim/training/check.h"
+#include "sim/training/refusals.h"
 #include "sim/training/sites/check_sites.h"
 #include "sim/training/unequal/check_unequal.h"
 #include "sim/workload/blocks/build.h"
@@ -146,7 +147,9 @@ std::optional<workload::Violation> ShapeSearch::first_problem(const ParallelismS
     auto of_cluster = training::site_layout_violations(s_, layout, shape_.data);
     const auto of_kinds = training::unequal_layout_violations(s_, layout);
     of_cluster.insert(of_cluster.end(), of_kinds.begin(), of_kinds.end());
-    return of_cluster.empty() ? std::nullopt : std::optional(of_cluster.front());
+    return of_cluster.empty()
+               ? training::refusal(s_.training.framework, s_, layout, micro_batches(cut))
+               : std::optional(of_cluster.front());
   }
   return problems.front();
 }
@@ -196,7 +199,9 @@ void ShapeSearch::list_states() {
         problems.push_back(std::move(problem));  // the others are asked of each pass
       }
     }
-    state_problems_.push_back(problems.empty() ? std::nullopt : std::optional(problems.front()));
+    state_problems_.push_back(
+        problems.empty() ? training::refusal(s_.training.framework, s_, layout, micro_batches(cut))
+                         : std::optional(problems.front()));
   }
 }
 
@@ -214,12 +219,16 @@ bool ShapeSearch::has_states() {
   return any;
 }
 
+bool ShapeSearch::made_full(const PassChoice& pass) const {
+  return only_.recompute == workload::Recompute::full && space_.tries_fewest(pass);
+}
+
 void ShapeSearch::open_cut(std::size_t place, Seconds limit, Fit& fit, Best& best) {
   const Cut& cut = space_.cuts(shape_)[place];
   const auto states = std::ssize(shape_.states);
   std::vector<Pass> passes;
   for (std::size_t i = 0; i < passes_.size(); ++i) {
-    if (!only_.has(passes_[i])) {
+    if (!only_.has(passes_[i]) && !made_full(passes_[i])) {
       continue;
     }
     Pass pass{i, {}, space_.layout(shape_, cut, passes_[i], StateChoice{})};
@@ -284,11 +293,19 @@ void ShapeSearch::open_pass(
     }
     Estimate estimate{pass.layout, micro_batches(cut), {}, first + static_cast<std::int64_t>(i)};
     state.apply(estimate.layout);
-    if (const auto lack = fit.lack(estimate.layout, i)) {
-      const bool tries = !only_.recompute && space_.tries_fewest(passes_[pass.index]);
+    const auto lack = fit.lack(estimate.layout, i);
+    const bool other = made_full(passes_[pass.index]);  // that fits as it is, or not at all
+    if (!lack && other) {
+      continue;
+    }
+    if (lack) {
+      const bool tries = (!only_.recompute || other) && space_.tries_fewest(passes_[pass.index]);
       auto settled = tries && lack->memory != Memory::host
                          ? fit.fewest_recomputed(estimate.layout, i)
                          : std::nullopt;
+      if (!settled && other) {
+        continue;
+      }
       if (!settled) {
         add_missed({1, estimate.layout, *lack}, out_.missed);
         continue;

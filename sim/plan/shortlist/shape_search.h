@@ -216,6 +216,9 @@ class ShapeSearch {
 
   /// State choices that keep the rules, whatever the cut and the passes.
   void list_states();
+  /// Whether layouts that recompute fully alone are looked at, and these passes are of one where
+  /// memory asks for it: with the fewest recomputed layers.
+  [[nodiscard]] bool made_full(const PassChoice& pass) const;
 
   /// Whether any of the states that are looked at keeps the rules; says why if none does.
   bool has_states();

@@ -17,9 +17,14 @@ namespace headway::study {
 namespace {
 
 /// A positive quantity from its text.
+/// @param unit  what a number without one is most likely meant in
 template <class Quantity>
-Quantity limit_value(const std::string& key, const std::string& text) {
+Quantity limit_value(const std::string& key, const std::string& text, const char* unit) {
   std::string why;
+  if (const auto number = config::parse_number(text, why); number && number->rest.empty()) {
+    throw core::Error(
+        fmt::format("--limit {0}: '{1}' has no unit; write '{1} {2}'", key, text, unit));
+  }
   const auto si = config::parse_quantity(text, config::reflect::dimension_of(Quantity{}), why);
   if (!si || *si <= 0) {
     throw core::Error(
@@ -85,11 +90,11 @@ void add_limit(const std::string& text, plan::Limits& limits) {
   const std::string key = text.substr(0, equals);
   const std::string value = equals == std::string::npos ? "" : text.substr(equals + 1);
   if (key == "deadline") {
-    set_once(key, limit_value<core::Seconds>(key, value), limits.deadline);
+    set_once(key, limit_value<core::Seconds>(key, value, "d"), limits.deadline);
   } else if (key == "budget") {
-    set_once(key, limit_value<core::Dollars>(key, value), limits.budget);
+    set_once(key, limit_value<core::Dollars>(key, value, "USD"), limits.budget);
   } else if (key == "power") {
-    set_once(key, limit_value<core::Watts>(key, value), limits.power);
+    set_once(key, limit_value<core::Watts>(key, value, "MW"), limits.power);
   } else if (key == "headroom") {
     set_once(key, limit_headroom(key, value), limits.headroom);
   } else if (key == "goodput") {

@@ -120,14 +120,17 @@ void refuse_what_is_varied(const training::SearchSpec& search, const std::set<st
       continue;
     }
     const bool axis = key.starts_with("parallelism.");
-    diagnostics.add(std::nullopt,
-                    fmt::format("candidate machines differ in {0}, which the search of each varies "
-                                "too; {1}",
-                                key,
-                                axis ? fmt::format("hold it (--hold {0}), or list its values as "
-                                                   "search.{0}",
-                                                   field)
-                                     : fmt::format("keep search.{} or the machines", field)));
+    diagnostics.add(
+        std::nullopt,
+        fmt::format(
+            "candidate machines differ in {0}, which the search of each varies "
+            "too; {1}",
+            key,
+            axis ? fmt::format("hold it (--hold {0}), or list its values as "
+                               "search.{0}",
+                               field)
+                 : fmt::format("keep search.{} or the machines{}", field,
+                               field == "nodes" ? " (--nodes stands for search.nodes)" : "")));
   }
   diagnostics.throw_if_any();
 }

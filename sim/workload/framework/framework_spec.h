@@ -12,6 +12,7 @@
 #include "sim/workload/framework/framework_words.h"
 #include "sim/workload/framework/host_spec.h"
 #include "sim/workload/framework/recompute_spec.h"
+#include "sim/workload/framework/refusal_spec.h"
 #include "sim/workload/usual_run.h"
 
 namespace headway::workload {
@@ -71,6 +72,7 @@ struct FrameworkSpec {
   std::vector<Sharding> shardings;
   std::vector<ContextKind> context_kinds;
   RecomputeAbilitySpec recomputes;
+  std::vector<RefusalSpec> refuses;
   LaunchWords launch_file = LaunchWords::none;
   UsualRunSpec usual;
   [[nodiscard]] bool fuses_attention() const {
@@ -254,6 +256,9 @@ struct FrameworkSpec {
                "Its kinds of context parallelism, likewise for 'search.context_kind'.");
     v.optional("recomputes", recomputes,
                "The recomputation that the software has. All of it can be simulated.");
+    v.optional("refuses", refuses,
+               "Combinations that it does not start: 'headway plan' leaves them out, a run of one "
+               "is warned and simulated as if it started.");
     v.optional("launch_file", launch_file,
                "Whose launch file 'headway plan --save' writes beside each plan: of those that "
                "'headway export' has.");

@@ -1,0 +1,48 @@
+// Combinations that a training software refuses to start, though it has each part of them.
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "sim/core/fields.h"
+#include "sim/core/precision.h"
+#include "sim/workload/framework/framework_words.h"
+#include "sim/workload/usual_run.h"
+
+namespace headway::workload {
+
+/// What a layout has beside sharding, schedule and precision.
+enum class RefusedBeside {
+  pipeline,       ///< several stages
+  expert,         ///< several expert ranks
+  accumulation,   ///< one stage that adds up gradients of several micro-batches
+  uneven_stages,  ///< chunks with different numbers of layers
+};
+constexpr auto enum_words(RefusedBeside) {
+  using R = RefusedBeside;
+  using E = core::EnumWord<R>;
+  return std::array{E{R::pipeline, "pipeline"}, E{R::expert, "expert"},
+                    E{R::accumulation, "accumulation"}, E{R::uneven_stages, "uneven-stages"}};
+}
+
+/// One combination: a layout that has one of each list that is not empty, and all of `beside`.
+struct RefusalSpec {
+  std::vector<Sharding> sharding;
+  std::vector<ScheduleKind> schedule;
+  std::vector<core::Precision> precision;
+  std::vector<RefusedBeside> beside;
+  template <class V>
+  void fields(V& v) {
+    v.optional("sharding", sharding, "Shardings, any of which is refused; empty: whatever it is.");
+    v.optional("schedule", schedule,
+               "Pipeline schedules, likewise; of layouts of several stages alone.");
+    v.optional("precision", precision, "Formats of the matrix products, likewise.");
+    v.optional("beside", beside,
+               "What such a layout has too: pipeline: several stages; expert: several expert "
+               "ranks; accumulation: one stage and several micro-batches (not together with "
+               "sharding); uneven-stages: chunks with different numbers of layers.");
+  }
+  bool operator==(const RefusalSpec&) const = default;
+};
+
+}  // namespace headway::workload
