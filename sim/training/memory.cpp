@@ -71,7 +71,7 @@ std::vector<std::string> memory_warnings(const Scenario& scenario, const MemoryR
   return warnings;
 }
 
-std::vector<std::string> recompute_warnings(const Scenario& scenario) {
+std::vector<std::string> software_warnings(const Scenario& scenario) {
   using workload::Recompute;
   const workload::ParallelismSpec& p = scenario.parallelism;
   const workload::FrameworkSpec& framework = scenario.training.framework;

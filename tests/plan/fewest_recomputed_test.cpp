@@ -176,18 +176,18 @@ TEST(FewestRecomputed, ARunOfWhatTheSoftwareLacksIsWarned) {
   auto& can = s.training.framework.recomputes;
   s.training.framework.name = "Mine";
   s.parallelism.recompute = Recompute::selective;
-  EXPECT_THAT(training::recompute_warnings(s), ::testing::IsEmpty());
+  EXPECT_THAT(training::software_warnings(s), ::testing::IsEmpty());
   can.parts = {RecomputePart::norms};
   can.parts_with_experts = {RecomputePart::norms};
   s.parallelism.recompute_parts = {RecomputePart::norms, RecomputePart::mlp};
-  EXPECT_THAT(training::recompute_warnings(s),
+  EXPECT_THAT(training::software_warnings(s),
               ElementsAre("Mine does not recompute 'norms' by itself without experts: simulated as "
                           "if it did (training.framework.recomputes)",
                           "Mine does not recompute 'mlp' by itself: simulated as if it did "
                           "(training.framework.recomputes)"));
   can = {};
   can.layers = workload::RecomputeLayers::alike;
-  EXPECT_THAT(training::recompute_warnings(with_again(s, {2, 2, 2, 2})), ::testing::SizeIs(0));
+  EXPECT_THAT(training::software_warnings(with_again(s, {2, 2, 2, 2})), ::testing::SizeIs(0));
   const auto uneven = training::simulate_step(
       training::check(training::Scenario(with_again(on_gpus_of(80_GB), {2, 1, 0, 0}))));
   EXPECT_THAT(uneven.warnings, ::testing::Not(::testing::Contains(::testing::HasSubstr("chunk"))));
@@ -240,7 +240,7 @@ TEST(Refusals, AreInNoPlan) {
     EXPECT_EQ(plan.layout.pipeline, 1);
   }
   s.parallelism.pipeline = 2;
-  EXPECT_THAT(training::recompute_warnings(s),
+  EXPECT_THAT(training::software_warnings(s),
               ::testing::Contains(::testing::HasSubstr("does not start sharding zero3 with "
                                                        "pipeline stages")));
 }

@@ -233,7 +233,7 @@ Fault fault_of(const std::string& text) {
     return {works ? ""
                   : fmt::format("the fullest GPU needs {:.1f} of its {:.1f} GiB",
                                 memory.peak / 1_GiB, memory.capacity / 1_GiB),
-            memory.peak / memory.capacity, !training::recompute_warnings(loaded.scenario).empty()};
+            memory.peak / memory.capacity, !training::software_warnings(loaded.scenario).empty()};
   } catch (const core::Error& error) {
     return {error.diagnostics().front().message};
   }

@@ -390,7 +390,7 @@ void fill_critical_path(const network::RunResult& run, StepResult& result) {
 void warn_of_machine(const CheckedScenario& checked, StepResult& result) {
   const Scenario& s = checked.scenario();
   std::ranges::copy(memory_warnings(s, result.memory), std::back_inserter(result.warnings));
-  std::ranges::copy(recompute_warnings(s), std::back_inserter(result.warnings));
+  std::ranges::copy(software_warnings(s), std::back_inserter(result.warnings));
   if (auto domain = domain_warning(s.cluster, checked.whole_domain())) {
     result.warnings.push_back(std::move(*domain));
   }

@@ -64,7 +64,7 @@ std::string memory_limit_warning(const MemoryResult& memory);
 std::vector<std::string> memory_warnings(const Scenario& scenario, const MemoryResult& memory);
 
 /// What to say of recomputation that the software is not known to have: simulated as if it had.
-std::vector<std::string> recompute_warnings(const Scenario& scenario);
+std::vector<std::string> software_warnings(const Scenario& scenario);
 
 /// Simulates one step, event by event. A plan that does not fit is simulated all the same
 /// (`memory.fits` says so).
