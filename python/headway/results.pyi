@@ -683,7 +683,8 @@ class Ledger(Record):
     @property
     def degraded(self) -> float:
         """steps take longer than healthy ones: k healthy step times are `useful` or `lost`, the
-        rest is here (slow parts, heat, missing replicas), but waits for data [GPU s]"""
+        rest is here (slow parts, heat, missing replicas), without the waits for data of a
+        healthy step [GPU s]"""
     @property
     def spare_idle(self) -> float:
         """spares, ready or in repair [GPU s]"""

@@ -1697,8 +1697,8 @@ class RefusalSpec:
         Formats of the matrix products, likewise. (optional)
     beside
         What such a layout has too: pipeline: several stages; expert: several expert ranks;
-        accumulation: one stage and several micro-batches (not together with sharding);
-        uneven-stages: chunks with different numbers of layers. (optional)
+        accumulation: one stage and several micro-batches; uneven-stages: chunks with different
+        numbers of layers. (optional)
     use, source
         As described at the top of this module.
     """
@@ -1787,7 +1787,8 @@ class FrameworkSpec:
     attention_kernels
         newest: the best for the GPU; unfused: products, softmax and dropout apart, scores reach
         memory; flash2, flash3 (Hopper): FlashAttention; cudnn: cuDNN's fused kernels; sdpa:
-        what PyTorch chooses, FlashAttention-2, on Blackwell cuDNN. (default newest)
+        what PyTorch chooses, FlashAttention-2, on Blackwell cuDNN. GPUs before Ampere run sdpa
+        alone, all else unfused. (default newest)
     loss
         Cross entropy: fused (or compiled): one pass over 16-bit logits; in-place: in fp32, the
         gradient in the place of the probabilities (Megatron); copied: the same from a copy,

@@ -74,7 +74,8 @@ constexpr std::string_view meaning_of(Account account) {
       return "steps wait for data that storage delivers too slowly; GPUs draw their idle power";
     case Account::degraded:
       return "steps take longer than healthy ones: k healthy step times are `useful` or `lost`, "
-             "the rest is here (slow parts, heat, missing replicas), but waits for data";
+             "the rest is here (slow parts, heat, missing replicas), without the waits for data of "
+             "a healthy step";
     case Account::spare_idle:
       return "spares, ready or in repair";
     case Account::maintenance:

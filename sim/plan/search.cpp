@@ -211,10 +211,8 @@ void require_searchable(const Space& space, int layers) {
   const auto count = [](std::int64_t value) { return core::count(static_cast<double>(value)); };
   throw core::Infeasible(fmt::format(
       "the search would look at {} layouts of {} shapes x {} layers, more than takes some minutes "
-      "({} "
-      "layouts, {} shapes x layers): vary less, as with --vary tensor,pipeline,micro_batch or "
-      "--hold "
-      "expert,schedule, or list values under `search:`",
+      "({} layouts, {} shapes x layers): vary less, as with --vary tensor,pipeline,micro_batch or "
+      "--hold expert,schedule, or list values under `search:`",
       count(space.layouts()), count(std::ssize(space.shapes())), count(layers), count(kMostLayouts),
       count(kMostShapeLayers)));
 }
@@ -451,6 +449,7 @@ std::vector<SimulatedSetting> search_settings(const training::Scenario& scenario
     const auto told = told_by_one(options.progress, joint, all.size());
     training::check_apart_from_layout(setting);
     training::apply(setting.calibration, setting.cluster);
+    training::use_attention_of_gpus(setting);
     const auto shortages = training::power_shortages(setting);
     if (shortages.empty()) {
       training::limit_boards(setting);

@@ -34,7 +34,7 @@ constexpr bool too_long(std::int64_t micro_batches, const workload::ModelSpec& m
 /// Most GPUs that a search simulates. Source: measured, 10 microseconds a GPU.
 inline constexpr std::int64_t kMostGpus = std::int64_t{1} << 20U;
 /// Most layouts of a space that is searched: DeepSeek-V3 on 2,048 GPUs has 1.2 billion with every
-/// schedule, which take a minute of two cores, and 125 million with that of its framework.
+/// schedule, which take two minutes of a core, and 125 million with that of its framework.
 /// Source: measured, rounded up.
 inline constexpr std::int64_t kMostLayouts = 1'500'000'000;
 /// Most shapes x layers: each shape is asked for its bound, which runs over the layers. DeepSeek-V3

@@ -486,7 +486,6 @@ void check_other_gpus(const Scenario& scenario, Complaints& complaints) {
   complaints.set_node("cluster.node");
 }
 
-/// The rules that no layout mends.
 /// A learned embedding of positions has as many rows as the model was made with.
 void check_positions(const Scenario& s, Complaints& complaints) {
   const int positions = s.model.learned_positions;
@@ -495,6 +494,17 @@ void check_positions(const Scenario& s, Complaints& complaints) {
                    "{} has learned positions for {} tokens, sequences have {}; shorten them, or "
                    "give the model more 'learned_positions'",
                    s.model.name, positions, s.training.sequence_length);
+  }
+}
+
+/// The rules that no layout mends.
+void check_refusals(const workload::FrameworkSpec& framework, Complaints& complaints) {
+  for (std::size_t i = 0; i < framework.refuses.size(); ++i) {
+    if (framework.refuses[i] == workload::RefusalSpec{}) {
+      complaints.add(fmt::format("training.framework.refuses[{}]", i),
+                     "an entry that names nothing would refuse every layout; name a sharding, "
+                     "schedule, precision or what is beside");
+    }
   }
 }
 
@@ -511,6 +521,7 @@ void check_fixed(const Scenario& scenario, const SourceMarks& marks, Complaints&
   }
   check_model(scenario.model, complaints);
   check_positions(scenario, complaints);
+  check_refusals(scenario.training.framework, complaints);
   check_precision(scenario, complaints);
   check_saved_bytes(scenario, marks, complaints);
   check_shares(scenario, complaints);
@@ -536,18 +547,6 @@ void check_apart_from_layout(const Scenario& scenario, const SourceMarks& marks)
   complaints.throw_if_any();
 }
 
-/// Fused attention needs Ampere's instructions (README.md of Dao-AILab/flash-attention; cuDNN,
-/// Transformer Engine's support matrix). On older GPUs training software other than PyTorch, whose
-/// scaled_dot_product_attention has a kernel for them, keeps the scores in memory.
-void use_attention_of_the_gpu(Scenario& scenario) {
-  using workload::AttentionKernels;
-  AttentionKernels& kernels = scenario.training.framework.attention_kernels;
-  if (gpu::before_ampere(scenario.cluster.node.gpu.architecture) &&
-      kernels != AttentionKernels::sdpa) {
-    kernels = AttentionKernels::unfused;
-  }
-}
-
 CheckedScenario check(Scenario scenario, const SourceMarks& marks) {
   Complaints complaints(marks);
   check_fixed(scenario, marks, complaints);
@@ -558,7 +557,7 @@ CheckedScenario check(Scenario scenario, const SourceMarks& marks) {
   check_context(scenario, complaints);
   const std::int64_t gpus = count_gpus(scenario.cluster, complaints);
   apply(scenario.calibration, scenario.cluster);
-  use_attention_of_the_gpu(scenario);
+  use_attention_of_gpus(scenario);
   const int data = resolve_data(scenario, gpus, complaints);
   const int micro_batches = data > 0 ? resolve_micro_batches(scenario, data, complaints) : 0;
   check_recovery(scenario, data, complaints);

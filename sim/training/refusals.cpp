@@ -96,9 +96,12 @@ workload::Violation told(const std::string& framework,
 std::optional<workload::Violation> refusal(const workload::FrameworkSpec& framework,
                                            const Scenario& scenario,
                                            const ParallelismSpec& layout,
-                                           int micro_batches) {
+                                           int micro_batches,
+                                           RefusalsOf asked) {
   for (const RefusalSpec& one : framework.refuses) {
-    if (is(one, scenario, layout, micro_batches)) {
+    const auto kind =
+        one.sharding.empty() ? RefusalsOf::other_than_shardings : RefusalsOf::shardings;
+    if ((asked == RefusalsOf::all || asked == kind) && is(one, scenario, layout, micro_batches)) {
       return told(framework.name, one, scenario, layout);
     }
   }

@@ -98,9 +98,10 @@ training::Scenario row_without_layout(const RunRow& row,
   s.training.global_batch = row.global_batch.value_or(0);
   const bool rack = shares_rack(row, s.cluster);
   s.training.framework = profile(catalogue, framework_entry(row, rack, assumed));
-  s.training.framework.name = software_name(row, s.training.framework.name, assumed);
+  const bool stand_in = stands_in(row, assumed);
+  s.training.framework.name = stand_in ? row.era : s.training.framework.name;
   s.model.dropout = s.model.dropout ? s.model.dropout : s.training.framework.usual.dropout;
-  apply_flags(row, s.training.framework);
+  apply_flags(row, stand_in, s.training.framework);
   s.training.framework.attention_kernels =
       attention_words(row.attention).kernels.value_or(s.training.framework.attention_kernels);
   if (scores_in_memory(row, s.model, s.cluster.node.gpu.architecture)) {
@@ -358,7 +359,7 @@ double parameters_off(const RunRow& row, const workload::ModelSpec& model, RowSc
 /// What is told of software that a profile stands in for; that which no list knows gets its other
 /// reading.
 void judge_software(const RunRow& row, const Catalogue& catalogue, RowScenario& out) {
-  if (row.era.empty() || out.scenario->training.framework.name != row.era) {
+  if (!stands_in(row, out.assumed)) {
     return;
   }
   const bool rack = shares_rack(row, out.scenario->cluster);
@@ -366,9 +367,13 @@ void judge_software(const RunRow& row, const Catalogue& catalogue, RowScenario& 
   std::string told = fmt::format("era: '{}' is taken as {}", core::shortened(row.era),
                                  framework_entry(row, rack, said));
   if (const auto other = read_as_megatron(row, rack)) {
-    told += fmt::format(" and as {}, and the middle of both is predicted",
-                        framework_entry(*other, rack, said));
-    out.readings.push_back({kSoftwareReading, build(*other, catalogue, said)});
+    try {
+      out.readings.push_back({kSoftwareReading, build(*other, catalogue, said)});
+      told += fmt::format(" and as {}, and the middle of both is predicted",
+                          framework_entry(*other, rack, said));
+    } catch (const core::Error&) {
+      // no run can be read so
+    }
   }
   out.doubts.push_back(told);
 }

@@ -287,15 +287,14 @@ std::optional<RunRow> read_as_megatron(const RunRow& row, bool rack) {
   return other;
 }
 
-std::string software_name(const RunRow& row, const std::string& profile, const Assumed& assumed) {
+bool stands_in(const RunRow& row, const Assumed& assumed) {
   const bool open = std::find(assumed.begin(), assumed.end(), "era") != assumed.end();
-  const bool stands_in = !row.era.empty() && !contains_any(core::lower_case(row.era), kSharded);
-  return open && stands_in ? row.era : profile;
+  return open && !row.era.empty() && !contains_any(core::lower_case(row.era), kSharded);
 }
 
-void apply_flags(const RunRow& row, workload::FrameworkSpec& framework) {
+void apply_flags(const RunRow& row, bool stand_in, workload::FrameworkSpec& framework) {
   const std::string era = core::lower_case(row.era);
-  if ((!row.era.empty() && framework.name == row.era) || contains(era, "rocm")) {
+  if (stand_in || contains(era, "rocm")) {
     framework.tensor_overlap = false;  // user buffers are Transformer Engine's on NVIDIA's GPUs
   }
   // A profile that does not say what it costs has nothing that hides a collective: asynchronous

@@ -19,9 +19,9 @@ std::string framework_entry(const RunRow& row, bool rack, Assumed& assumed);
 /// as this row, of plain Megatron-LM; nothing where its software is known, or has no name.
 std::optional<RunRow> read_as_megatron(const RunRow& row, bool rack);
 
-/// What the row's software is called: the profile's name, or the era's own where the profile only
-/// stands in for it, so that comparisons of the profile's software are not taken for its own.
-std::string software_name(const RunRow& row, const std::string& profile, const Assumed& assumed);
+/// Whether the software that a row names is another than the profile that it is predicted with,
+/// which its status tells: predictions and comparisons then have the row's name for it.
+bool stands_in(const RunRow& row, const Assumed& assumed);
 
 /// Tokens an expert takes at most / mean, as the row's words on routing state it ("capacity factor
 /// 1.0"); 0: they do not.
@@ -30,7 +30,8 @@ double stated_capacity(const RunRow& row);
 /// Flags that the row states in place of the profile's: overlaps, graphs, compilation, exchange of
 /// experts. Experts that are filled up to a capacity get their tokens by plain all-to-all, the only
 /// dispatcher that drops. Source: Megatron-Bridge, apply_moe_token_drop, 2025.
-void apply_flags(const RunRow& row, workload::FrameworkSpec& framework);
+/// @param stand_in  whether the profile stands in for other software
+void apply_flags(const RunRow& row, bool stand_in, workload::FrameworkSpec& framework);
 
 /// Whether the release of a row's software has no fused attention for it: latent attention with
 /// heads wider than 128 on Blackwell before Transformer Engine 2.5 and cuDNN 9.11 (June 2025, in

@@ -109,12 +109,17 @@ double reading_error(const std::vector<OtherReading>& readings,
 /// stand for.
 void take_middle(const std::vector<OtherReading>& readings, training::StepResult& step) {
   for (const auto& [column, scenario] : readings) {
-    if (column == kSoftwareReading) {
+    if (column != kSoftwareReading) {
+      continue;
+    }
+    try {
       const double ratio = std::sqrt(step_of(scenario).time / step.time);
       step.time *= ratio;
       step.interval_low *= ratio;
       step.interval_high *= ratio;
       step.tokens_per_s_per_gpu /= ratio;
+    } catch (const core::Error&) {
+      // no run can be read so
     }
   }
 }

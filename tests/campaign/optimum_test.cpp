@@ -193,6 +193,19 @@ TEST(BestInterval, IsTheRunWhereNothingGoesBackToASave) {
   }
 }
 
+// Failures every 300 s that a nearby save answers, whose load takes 5 s: an hour's load from
+// storage is of no failure, and the job goes on.
+TEST(Ceiling, OfANearLevelHasItsOwnLoad) {
+  JobModel job = weeks_with(one_hazard(Effect::stop, 0, 300));
+  job.recovery.container_start = job.recovery.communicators = job.recovery.warm_up = Seconds(0);
+  job.recovery.load = Seconds(3600);
+  job.near = {{"host", Reach::process, 1, Seconds(2), Seconds(0), Seconds(5)}};
+  job.interval = Seconds(30);
+  EXPECT_GT(ceiling_of(job).share, 0.4);
+  job.near[0].load = Seconds(3600);  // e^-12 of the time
+  EXPECT_LT(ceiling_of(job).share, 1e-3);
+}
+
 // Without spares a move is a restart, and with one replica to lose the second loss is one, too.
 TEST(BestInterval, CountsTheFailuresThatCannotBeBorne) {
   JobModel moves = weeks_with(one_hazard(Effect::stop, 1));

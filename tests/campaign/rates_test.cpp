@@ -95,6 +95,20 @@ TEST(Interruptions, OfPartsThatNobodyTakesOutAreNone) {
 
 // A slow drive that nobody looks for hangs the next save: it is one stop, and a whole interval is
 // lost, twice the half.
+// An alarm that was foreseen in vain moves a node where there is one to move to.
+TEST(Interruptions, NobodyMovesInVainWithoutSpares) {
+  JobModel job = job_struck_by(Effect::false_alarm, [](JobModel& changed) {
+    changed.recovery.migration = failures::MigrationSpec{};
+    changed.hazards[0].foreseen = 1;
+    changed.spare_nodes = 0;
+  });
+  EXPECT_EQ(mean_time_between_interruptions(job), Seconds(0));
+  EXPECT_EQ(run_trials(job, 1, 1)[0].interruptions[0], 0);
+  job.spare_nodes = 16;
+  EXPECT_GT(run_trials(job, 1, 1)[0].interruptions[0], 0);
+  EXPECT_NEAR(mean_time_between_interruptions(job).si(), 1e4, 1);
+}
+
 TEST(Rollbacks, OfADriveThatHangsASaveCountTwice) {
   const JobModel job = job_struck_by(Effect::slow_drive, [](JobModel& model) {
     model.recovery.slow_part = failures::SlowPart::keep;

@@ -228,21 +228,50 @@ TEST(Refusals, AreOfWhatTheyNameTogether) {
   EXPECT_EQ(told(2, Sharding::zero1, Precision::fp8, 4), "");
 }
 
-// The search leaves them out, --verify too; a run is warned.
+// The search leaves them out, which without the rule has some; a run is warned.
 TEST(Refusals, AreInNoPlan) {
   using workload::RefusedBeside, workload::Sharding;
   auto s = on_gpus_of(80_GB);
-  s.parallelism.sharding = Sharding::zero3;
+  s.parallelism.sharding = Sharding::zero1;
   s.search.vary = {training::SearchAxis::pipeline, training::SearchAxis::micro_batch};
-  s.search.sharding = {Sharding::zero3};
+  s.search.sharding = {Sharding::zero1, Sharding::zero3};
+  const auto has = [&s](const auto& is) {
+    const auto plans = search(s, {}).plans;
+    EXPECT_FALSE(plans.empty());
+    return std::any_of(plans.begin(), plans.end(),
+                       [&](const Plan& plan) { return is(plan.layout); });
+  };
+  const auto sharded_stages = [](const workload::ParallelismSpec& p) {
+    return p.sharding == Sharding::zero3 && p.pipeline > 1;
+  };
+  const auto other_stages = [](const workload::ParallelismSpec& p) {
+    return p.sharding == Sharding::zero1 && p.pipeline > 1;
+  };
+  EXPECT_TRUE(has(sharded_stages));
   s.training.framework.refuses = {{{Sharding::zero3}, {}, {}, {RefusedBeside::pipeline}}};
-  for (const auto& plan : search(s, {}).plans) {
-    EXPECT_EQ(plan.layout.pipeline, 1);
-  }
+  EXPECT_FALSE(has(sharded_stages));
+  EXPECT_TRUE(has(other_stages));
+  s.parallelism.sharding = Sharding::zero3;
   s.parallelism.pipeline = 2;
   EXPECT_THAT(training::software_warnings(s),
               ::testing::Contains(::testing::HasSubstr("does not start sharding zero3 with "
                                                        "pipeline stages")));
+}
+
+// One stage may have one micro-batch of all sequences of its replica, whatever smaller ones do.
+TEST(Refusals, OfAccumulationLeaveTheWholeBatch) {
+  auto s = on_gpus_of(80_GB);
+  s.search.vary = {training::SearchAxis::pipeline, training::SearchAxis::micro_batch};
+  s.training.framework.refuses = {
+      {{}, {}, {s.training.precision}, {workload::RefusedBeside::accumulation}}};
+  bool one_stage = false;
+  for (const auto& plan : search(s, {}).plans) {
+    if (plan.layout.pipeline == 1) {
+      one_stage = true;
+      EXPECT_EQ(plan.micro_batches, 1);
+    }
+  }
+  EXPECT_TRUE(one_stage);
 }
 
 TEST(FewestRecomputed, AreNotTriedWhereNothingBindsOrRecomputeIsHeld) {

@@ -53,7 +53,7 @@ const std::map<std::string, std::string>& exceptions() {
        "the file that `headway plan --save` writes beside a plan"},
       {"training.framework.recomputes",
        "what `headway plan` tries; a run of other parts is warned"},
-      {"training.framework.refuses", "what `headway plan` leaves out; a run of it is warned"},
+      {"training.framework.refuses[]", "what `headway plan` leaves out; a run of it is warned"},
       {"training.framework.usual", "taken by validate where a published source is silent"},
   };
   return list;

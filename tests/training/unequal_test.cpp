@@ -84,6 +84,17 @@ TEST(UnequalNodes, StagesOrReplicasAreOnAKindAsTheOrderOfTheRanksHasIt) {
               ElementsAre(ElementsAre(0, 1), ElementsAre(0, 1)));
 }
 
+// Each kind runs the attention that its GPUs have.
+TEST(UnequalNodes, OlderGpusKeepTheirScoresInMemory) {
+  using workload::AttentionKernels;
+  Scenario s = two_unequal_stages();
+  s.cluster.other_nodes[0].node.gpu.architecture = gpu::Architecture::volta;
+  const auto checked = check(Scenario(s)).scenario();
+  const auto kernels = [](const Scenario& one) { return one.training.framework.attention_kernels; };
+  EXPECT_EQ(kernels(of_one_kind(checked, 0)), AttentionKernels::newest);
+  EXPECT_EQ(kernels(of_one_kind(checked, 1)), AttentionKernels::unfused);
+}
+
 TEST(UnequalNodes, OfOneSpeedAreTheStepOfEqualNodes) {
   for (const RankOrder order : {RankOrder::data_first, RankOrder::pipeline_first}) {
     Scenario equal = eight_nodes();

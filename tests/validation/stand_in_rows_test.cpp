@@ -46,6 +46,15 @@ TEST(StandIns, NamesGoToTheirFamily) {
   }
 }
 
+// Who writes a profile's own name means the profile, with all that it has.
+TEST(StandIns, AProfilesNameStandsForItself) {
+  for (const char* era : {"Megatron-Core", "megatron-core", "nanotron"}) {
+    EXPECT_THAT(predicted(of_era(era)).status, Not(HasSubstr("is taken as"))) << era;
+  }
+  EXPECT_EQ(predicted(of_era("Megatron-Core")).predicted,
+            predicted(of_era("megatron-core")).predicted);
+}
+
 TEST(StandIns, AttentionIsAsFusedAsTheSoftwareWas) {
   const auto kernels = [](const char* era, const char* year) {
     return scenario(of_era(era, year)).training.framework.attention_kernels;

@@ -114,6 +114,7 @@ Ceiling ceiling_of(const JobModel& job) {
     }
     nearer.stall = near.stall;
     nearer.persist = near.persist;
+    nearer.restart = rhythm.restart - job.recovery.load + near.load;
     offer(nearer);
   }
   rhythm.mean_time_between_failures = failures::mean_time_between(rollbacks.to_level.back());

@@ -186,7 +186,7 @@ class RollbackSum {
     const auto& hazard = job_.hazards[number];
     const double found = found_share(job_, hazard);
     const bool saves_first = job_.recovery.slow_part == failures::SlowPart::save_first;
-    // A node that is left in time for nothing leaves between two steps.
+    // Of an alarm foreseen in vain: the node leaves between two steps.
     const PerSecond rate = hazard.rate * (1 - hazard.foreseen) * found;
     go_back(rate, hazard.nodes_lost > 0 ? Reach::node : Reach::process, saves_first);
     if (found == 0 && hangs_a_save(job_, number)) {
@@ -225,6 +225,10 @@ PerSecond interruption_rate(const JobModel& job, std::size_t number) {
   }
   if (hazard.effect == Effect::cut_site) {
     return felt_rate(job, hazard);
+  }
+  if (hazard.effect == Effect::false_alarm && hazard.foreseen > 0) {
+    const auto leave = static_cast<double>(std::max(hazard.nodes_lost, hazard.evicted));
+    return hazard.rate * (1 - lacking(job, leave));  // without spares nobody moves in vain
   }
   if (hazard.effect == Effect::preemption || hazard.effect == Effect::false_alarm) {
     return hazard.rate;

@@ -90,6 +90,11 @@ double mean_kept(std::int64_t saves, int keep) {
 
 namespace {
 
+/// Whether all saves are those of the interval: none is made before a part is left.
+bool saves_by_interval(const JobModel& job) {
+  return std::all_of(job.hazards.begin(), job.hazards.end(), stops_job);
+}
+
 /// Saves to storage that the work of the run has room for.
 double saves_made(const JobModel& job) {
   return std::ceil(length_of(job.end) / effective_interval(job) * (1 - 1e-12));
@@ -107,7 +112,7 @@ void check_capacity(const training::CheckedScenario& checked,
   const core::Bytes one = storage::checkpoint_bytes(layout.parameters, checkpoint);
   const double archived = archived_saves(checkpoint, job.end);
   const double made = saves_made(job);
-  const bool all_kept = made <= checkpoint.keep;
+  const bool all_kept = made <= checkpoint.keep && saves_by_interval(job);
   const core::Bytes saves =
       all_kept ? made * one : storage::needed_capacity(layout.parameters, checkpoint);
   const core::Bytes needed = saves + archived * one + data;
@@ -117,9 +122,8 @@ void check_capacity(const training::CheckedScenario& checked,
         fmt::format(
             "storage '{}' holds {:.4g} TB (capacity), but {:.0f} checkpoints of {:.4g} TB{}{}{} "
             "need {:.4g} TB; lower run.checkpoint.keep{}{}",
-            storage.name, storage.capacity.si() / kTerabyte,
-            std::min<double>(checkpoint.keep, made), one.si() / kTerabyte,
-            archived > 0 ? fmt::format(", {:.0f} archived", archived) : "",
+            storage.name, storage.capacity.si() / kTerabyte, all_kept ? made : checkpoint.keep,
+            one.si() / kTerabyte, archived > 0 ? fmt::format(", {:.0f} archived", archived) : "",
             all_kept ? "" : " and the one being written",
             data.si() > 0 ? fmt::format(", with {} of {:.4g} TB,",
                                         workload::reads_logits(checked.scenario().training)

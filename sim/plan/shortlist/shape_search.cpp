@@ -148,7 +148,8 @@ std::optional<workload::Violation> ShapeSearch::first_problem(const ParallelismS
     const auto of_kinds = training::unequal_layout_violations(s_, layout);
     of_cluster.insert(of_cluster.end(), of_kinds.begin(), of_kinds.end());
     return of_cluster.empty()
-               ? training::refusal(s_.training.framework, s_, layout, micro_batches(cut))
+               ? training::refusal(s_.training.framework, s_, layout, micro_batches(cut),
+                                   training::RefusalsOf::other_than_shardings)
                : std::optional(of_cluster.front());
   }
   return problems.front();
@@ -199,9 +200,7 @@ void ShapeSearch::list_states() {
         problems.push_back(std::move(problem));  // the others are asked of each pass
       }
     }
-    state_problems_.push_back(
-        problems.empty() ? training::refusal(s_.training.framework, s_, layout, micro_batches(cut))
-                         : std::optional(problems.front()));
+    state_problems_.push_back(problems.empty() ? std::nullopt : std::optional(problems.front()));
   }
 }
 
@@ -293,6 +292,12 @@ void ShapeSearch::open_pass(
     }
     Estimate estimate{pass.layout, micro_batches(cut), {}, first + static_cast<std::int64_t>(i)};
     state.apply(estimate.layout);
+    if (const auto refused =
+            training::refusal(s_.training.framework, s_, estimate.layout, estimate.micro_batches,
+                              training::RefusalsOf::shardings)) {
+      reject(*refused, 1);
+      continue;
+    }
     const auto lack = fit.lack(estimate.layout, i);
     const bool other = made_full(passes_[pass.index]);  // that fits as it is, or not at all
     if (!lack && other) {

@@ -25,8 +25,10 @@ double switch_ports(const ClusterSpec& cluster, std::int64_t spares);
 /// @param busy_shares  of each kind of node: share of the healthy step in which its GPUs compute;
 ///                     there they draw their board power, else, and whenever no step runs, their
 ///                     idle power
-///     training = sum of gpus (idle + busy (power - idle)) + rest,  standing = sum of gpus idle +
-///     rest rest = spare GPUs idle + (nodes + spares) host + ports x power of a port
+///
+///     training = sum of gpus (idle + busy (power - idle)) + rest
+///     standing = sum of gpus idle + rest
+///     rest = spare GPUs idle + (nodes + spares) host + ports x power of a port
 MachinePower machine_power(const ClusterSpec& cluster,
                            std::int64_t spares,
                            const std::vector<double>& busy_shares);

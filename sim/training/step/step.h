@@ -63,7 +63,8 @@ std::string memory_limit_warning(const MemoryResult& memory);
 /// What to say of a step's memory: of the retries of an allocator that finds no room, of the limit.
 std::vector<std::string> memory_warnings(const Scenario& scenario, const MemoryResult& memory);
 
-/// What to say of recomputation that the software is not known to have: simulated as if it had.
+/// What to say of recomputation that the software is not known to have, and of layouts that it does
+/// not start: simulated as if it did.
 std::vector<std::string> software_warnings(const Scenario& scenario);
 
 /// Simulates one step, event by event. A plan that does not fit is simulated all the same

@@ -52,7 +52,20 @@ Scenario of_one_kind(const Scenario& scenario, int kind) {
   Scenario alone = scenario;
   alone.cluster.node = node_of_kind(scenario.cluster, kind);
   alone.cluster.other_nodes.clear();
+  use_attention_of_gpus(alone);
   return alone;
+}
+
+void use_attention_of_gpus(Scenario& scenario) {
+  using workload::AttentionKernels;
+  AttentionKernels& kernels = scenario.training.framework.attention_kernels;
+  bool old = true;
+  for (int kind = 0; kind < node_kinds(scenario.cluster); ++kind) {
+    old = old && gpu::before_ampere(node_of_kind(scenario.cluster, kind).gpu.architecture);
+  }
+  if (old && kernels != AttentionKernels::sdpa) {
+    kernels = AttentionKernels::unfused;
+  }
 }
 
 NodeSpec weakest_node(const ClusterSpec& cluster, const std::vector<int>& kinds) {

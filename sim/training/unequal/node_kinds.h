@@ -37,6 +37,12 @@ std::string nodes_in_words(const ClusterSpec& cluster);
 /// The scenario as if all its nodes were of one kind: what is asked of a GPU is asked of that.
 Scenario of_one_kind(const Scenario& scenario, int kind);
 
+/// Scores in memory where no GPU of the job has a fused kernel for the software's attention: these
+/// need Ampere's instructions (README.md of Dao-AILab/flash-attention; support matrices of cuDNN
+/// and Transformer Engine). PyTorch's scaled_dot_product_attention has one for older GPUs too.
+/// `of_one_kind` does it for the kind alone.
+void use_attention_of_gpus(Scenario& scenario);
+
 /// Of each part the slowest or smallest that nodes of these kinds have: what a group waits for that
 /// spans them. The GPU is the oldest, by which NCCL chooses (src/graph/tuning.cc: the least compute
 /// capability of a communicator).

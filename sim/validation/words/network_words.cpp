@@ -435,7 +435,10 @@ double fastest_card(const std::string& cell) {
 
 NetworkWords network_words(const std::string& cell) {
   constexpr std::size_t kMost = 1000;  // characters; the longest of 1,471 published cells has 110
-  const WithoutInstances without = without_instances(cell.substr(0, kMost));
+  // Half of a number is another number.
+  const std::size_t end =
+      cell.size() > kMost ? std::min(kMost, cell.find_last_of(" \t\n", kMost)) : cell.size();
+  const WithoutInstances without = without_instances(cell.substr(0, end));
   NetworkWords out = NetworkReader(without.text).read();
   out.rest = without.text;
   if (cell.size() > kMost) {

@@ -96,10 +96,10 @@ struct FrameworkSpec {
     v.optional("name", name, "Name printed in reports.");
     v.optional(
         "attention_kernels", attention_kernels,
-        "newest: the best for the GPU, unfused before Ampere; unfused: products, softmax and "
-        "dropout apart, scores reach memory; flash2, flash3 (Hopper): FlashAttention; cudnn: "
-        "cuDNN's fused "
-        "kernels; sdpa: what PyTorch chooses, FlashAttention-2, on Blackwell cuDNN.");
+        "newest: the best for the GPU; unfused: products, softmax and dropout apart, scores reach "
+        "memory; flash2, flash3 (Hopper): FlashAttention; cudnn: cuDNN's fused kernels; sdpa: what "
+        "PyTorch chooses, FlashAttention-2, on Blackwell cuDNN. GPUs before Ampere run sdpa alone, "
+        "all else unfused.");
     v.optional(
         "loss", loss,
         "Cross entropy: fused (or compiled): one pass over 16-bit logits; in-place: in "

@@ -39,8 +39,8 @@ struct RefusalSpec {
     v.optional("precision", precision, "Formats of the matrix products, likewise.");
     v.optional("beside", beside,
                "What such a layout has too: pipeline: several stages; expert: several expert "
-               "ranks; accumulation: one stage and several micro-batches (not together with "
-               "sharding); uneven-stages: chunks with different numbers of layers.");
+               "ranks; accumulation: one stage and several micro-batches; uneven-stages: chunks "
+               "with different numbers of layers.");
   }
   bool operator==(const RefusalSpec&) const = default;
 };
