@@ -86,11 +86,14 @@ def _grid(axes: Axes) -> str:
 def _changes(
     changes: Changes | None, seed: int | None = None, trials: int | None = None
 ) -> list[str]:
-    if changes is not None and not isinstance(changes, Mapping):
+    if changes is not None and not hasattr(changes, "items"):
         raise TypeError(
             f"set is a mapping of paths to values, such as {{'cluster.nodes': 4}}, not {changes!r}"
         )
-    texts = [f"{path}={_value_text(value)}" for path, value in (changes or {}).items()]
+    texts = [
+        f"{path}={_value_text(value)}"
+        for path, value in ({} if changes is None else changes).items()
+    ]
     if seed is not None:
         texts.append(f"run.seed={seed}")
     if trials is not None:

@@ -90,7 +90,7 @@ constexpr int kLargestServer = 16;
 void check_domain(const ClusterSpec& c, Complaints& complaints) {
   constexpr std::string_view kGpus = "cluster.node.gpus";
   const int domain = c.node.scale_up.domain_gpus;
-  if (domain > c.node.gpus && domain <= kLargestServer &&
+  if (c.nodes > 1 && domain > c.node.gpus && domain <= kLargestServer &&
       complaints.apart(kGpus, "cluster.node.scale_up.domain_gpus")) {
     complaints.add(kGpus,
                    "nodes of {0} GPUs would share the NVLink domain of {1} GPUs of the {2}; write "

@@ -232,9 +232,9 @@ TEST(Refusals, AreOfWhatTheyNameTogether) {
 TEST(Refusals, AreInNoPlan) {
   using workload::RefusedBeside, workload::Sharding;
   auto s = on_gpus_of(80_GB);
-  s.parallelism.sharding = Sharding::zero1;
+  s.parallelism.sharding = Sharding::zero0;
   s.search.vary = {training::SearchAxis::pipeline, training::SearchAxis::micro_batch};
-  s.search.sharding = {Sharding::zero1, Sharding::zero3};
+  s.search.sharding = {Sharding::zero0, Sharding::zero1};
   const auto has = [&s](const auto& is) {
     const auto plans = search(s, {}).plans;
     EXPECT_FALSE(plans.empty());
@@ -242,19 +242,19 @@ TEST(Refusals, AreInNoPlan) {
                        [&](const Plan& plan) { return is(plan.layout); });
   };
   const auto sharded_stages = [](const workload::ParallelismSpec& p) {
-    return p.sharding == Sharding::zero3 && p.pipeline > 1;
-  };
-  const auto other_stages = [](const workload::ParallelismSpec& p) {
     return p.sharding == Sharding::zero1 && p.pipeline > 1;
   };
+  const auto other_stages = [](const workload::ParallelismSpec& p) {
+    return p.sharding == Sharding::zero0 && p.pipeline > 1;
+  };
   EXPECT_TRUE(has(sharded_stages));
-  s.training.framework.refuses = {{{Sharding::zero3}, {}, {}, {RefusedBeside::pipeline}}};
+  s.training.framework.refuses = {{{Sharding::zero1}, {}, {}, {RefusedBeside::pipeline}}};
   EXPECT_FALSE(has(sharded_stages));
   EXPECT_TRUE(has(other_stages));
-  s.parallelism.sharding = Sharding::zero3;
+  s.parallelism.sharding = Sharding::zero1;
   s.parallelism.pipeline = 2;
   EXPECT_THAT(training::software_warnings(s),
-              ::testing::Contains(::testing::HasSubstr("does not start sharding zero3 with "
+              ::testing::Contains(::testing::HasSubstr("does not start sharding zero1 with "
                                                        "pipeline stages")));
 }
 

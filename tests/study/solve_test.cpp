@@ -97,7 +97,7 @@ TEST(SolveAnswer, PassesOverWhatBreaksARuleAndSaysHowManyDo) {
   const auto report = answered({{1, 8}, {4, 2}}, {2, 3});
   EXPECT_EQ(report.answer()->value, "4");
   EXPECT_EQ(report.beside()->value, "1");
-  EXPECT_THAT(report.sentences.front(), "2 of the values looked at break a rule, as 2: a rule");
+  EXPECT_THAT(report.sentences.front(), "2 of the values looked at break a rule, as 2: a rule.");
 }
 
 TEST(SolveAnswer, IsNoneOrAny) {

@@ -179,7 +179,7 @@ class SolveAnswer {
       }
     }
     if (refused > 0) {
-      report_.sentences.push_back(fmt::format("{} of the values looked at break{} a rule, as {}",
+      report_.sentences.push_back(fmt::format("{} of the values looked at break{} a rule, as {}.",
                                               refused, refused == 1 ? "s" : "",
                                               core::shortened(reason, 300)));
     }
