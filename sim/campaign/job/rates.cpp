@@ -226,11 +226,12 @@ PerSecond interruption_rate(const JobModel& job, std::size_t number) {
   if (hazard.effect == Effect::cut_site) {
     return felt_rate(job, hazard);
   }
-  if (hazard.effect == Effect::false_alarm && hazard.foreseen > 0) {
+  if (hazard.effect == Effect::false_alarm) {
     const auto leave = static_cast<double>(std::max(hazard.nodes_lost, hazard.evicted));
-    return hazard.rate * (1 - lacking(job, leave));  // without spares nobody moves in vain
+    // Without spares nobody moves in vain.
+    return hazard.rate * (1 - hazard.foreseen * lacking(job, leave));
   }
-  if (hazard.effect == Effect::preemption || hazard.effect == Effect::false_alarm) {
+  if (hazard.effect == Effect::preemption) {
     return hazard.rate;
   }
   const double again = stops_of_a_fault(job, hazard) - 1;

@@ -336,7 +336,10 @@ class Screen {
       roomy_line(kWarning, visible(report_.warnings.front()), Tone::warning);
     }
     if (!report_.compared.empty()) {
-      roomy_line("Compared before: ", visible(report_.compared.front()));
+      const std::string head = "Compared before: ";
+      const std::string text = visible(report_.compared.front());
+      const std::size_t taken = shown_width(head);
+      roomy_line(head, room_ > 0 ? text : figures_that_fit(text, std::max(taken, width_) - taken));
     }
     const std::size_t more = report_.warnings.empty() ? 0 : report_.warnings.size() - 1;
     const std::string warnings = more == 0   ? ""

@@ -176,11 +176,13 @@ std::vector<double> fast_slopes(const Scenario& scenario,
                                 std::vector<double> slopes,
                                 const ConstantCovariance& covariance) {
   constexpr double kNext = 1e-6;  // to nothing, which some fields do not take
+  const bool costs = std::ranges::any_of(slopes, [](double slope) { return slope < 0; });
+  const core::Seconds base = costs ? analytic_time(scenario) : core::Seconds(0);
   for (std::size_t i = 0; i < covariance.size(); ++i) {
     const double reach = training::kOneSidedFivePercent * std::sqrt(covariance[i][i]);
     Scenario without = scenario;
     if (slopes[i] < 0 && reach > 0 && judged_constants()[i].scale(without, kNext)) {
-      const double caused = std::log(analytic_time(scenario) / analytic_time(without));
+      const double caused = std::log(base / analytic_time(without));
       slopes[i] = std::max(slopes[i], -caused / reach);
     }
   }

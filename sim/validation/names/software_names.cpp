@@ -24,31 +24,9 @@ constexpr std::array<std::string_view, 12> kTransformers = {
 
 /// Modules of PyTorch one by one, with its own sharded data parallelism, DTensor or tensor ranks
 /// written beside them: none has Transformer Engine.
-constexpr std::array<std::string_view, 25> kOnPyTorch = {"hf",
-                                                         "transformers",
-                                                         "axolotl",
-                                                         "llama-factory",
-                                                         "llamafactory",
-                                                         "unsloth",
-                                                         "trl",
-                                                         "openrlhf",
-                                                         "verl",
-                                                         "xtuner",
-                                                         "lit-gpt",
-                                                         "litgpt",
-                                                         "lightning",
-                                                         "composer",
-                                                         "lingua",
-                                                         "ms-swift",
-                                                         "llama-recipes",
-                                                         "llama-cookbook",
-                                                         "picotron",
-                                                         "bmtrain",
-                                                         "sagemaker-smp",
-                                                         "vescale",
-                                                         "olmo",
-                                                         "olmo-core",
-                                                         "opt"};
+constexpr std::array<std::string_view, 14> kOnPyTorch = {
+    "openrlhf", "verl",    "lit-gpt",       "litgpt",  "lightning", "composer",  "lingua",
+    "picotron", "bmtrain", "sagemaker-smp", "vescale", "olmo",      "olmo-core", "opt"};
 /// The same, of which names have more letters behind ("colossalai").
 constexpr std::array<const char*, 4> kOnPyTorchOpen = {"colossal", "fairseq", "metaseq", "open_lm"};
 
@@ -71,7 +49,8 @@ std::string stand_in_profile(const std::string& words, const std::string& old_me
   if (contains(words, "llm.c")) {
     return "llm-c";
   }
-  if (names_any(words, kOnPyTorch) || contains_any(words, kOnPyTorchOpen)) {
+  if (names_any(words, kTransformers) || names_any(words, kOnPyTorch) ||
+      contains_any(words, kOnPyTorchOpen)) {
     return "pytorch-fsdp";
   }
   if (has_word(words, "alpa")) {
