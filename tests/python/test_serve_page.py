@@ -252,8 +252,25 @@ if CAN_BROWSE:
             field.press("ArrowUp")
         assert "micro_batch = 2" in tab.page.inner_text("#changes")
         field.press("Tab")
-        tab.page.keyboard.press("Enter")
-        assert tab.page.evaluate("document.activeElement.closest('.field') !== null")
+        with tab.answered():
+            tab.page.keyboard.press("Enter")
+        expect(tab.page.locator("#changes li")).to_have_count(0)
+        expect(field).to_be_focused()
+        assert field.input_value() == "1"
+
+    def test_focus_stays_where_changes_are_taken_back(tab):
+        tab.change("parallelism.micro_batch", "2")
+        tab.change("parallelism.tensor", "4")
+        buttons = tab.page.locator("#changes li button")
+        buttons.first.focus()
+        with tab.answered():
+            tab.page.keyboard.press("Enter")
+        expect(buttons).to_have_count(1)
+        expect(buttons.first).to_be_focused()
+        with tab.answered():
+            tab.page.keyboard.press("Enter")
+        expect(buttons).to_have_count(0)
+        expect(tab.page.locator("#search")).to_be_focused()
 
     def test_the_hand_is_not_waited_for(browser, program, capsys):
         """From the key to new figures of 16,384 GPUs; the goal is 100 ms on an idle machine."""

@@ -252,7 +252,8 @@ function row(field, path, label) {
   out.dataset.path = path;
   const take = event => { setChange(path, written(field, input.value)); changed(event.timeStamp); };
   input.addEventListener(input.tagName === 'SELECT' ? 'change' : 'input', take);
-  back.addEventListener('click', event => { setChange(path, null); changed(event.timeStamp); });
+  // The way back goes as soon as it is taken: whoever came by keyboard goes on in the field.
+  back.addEventListener('click', event => { input.focus(); setChange(path, null); changed(event.timeStamp); });
   out.refresh = () => {
     const value = at(path);
     if (document.activeElement === input && scenario.set.has(path)) return;
@@ -341,12 +342,16 @@ function search() {
 
 function showChanges() {
   for (const each of document.querySelectorAll('.field')) each.classList.toggle('changed', scenario.set.has(each.dataset.path));
+  const buttons = () => [...get('changes').querySelectorAll('button')];
+  const held = buttons().indexOf(document.activeElement);
   get('changes').replaceChildren(...[...scenario.set].map(([path, value]) => {
     const button = make('button', {type: 'button', textContent: '\u00d7'});
     button.setAttribute('aria-label', 'Take back ' + path);
     button.onclick = event => { scenario.set.delete(path); changed(event.timeStamp); };
     return make('li', {}, `${path} = ${value} `, button);
   }));
+  // The focus is not lost with the change that is taken back: the next has it, or the search.
+  if (held >= 0) (buttons()[held] ?? buttons().at(-1) ?? get('search')).focus();
 }
 
 function showScenario() {
