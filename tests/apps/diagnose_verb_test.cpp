@@ -237,6 +237,13 @@ TEST_F(DiagnoseVerb, BrokenBytesOfALogArePassedOver) {
   const auto whole = run("diagnose s.yaml a.log --format json");
   write("a.log", "50%|\xe2\x96" + maxtext(step) + "\x96\n");
   EXPECT_EQ(run("diagnose s.yaml a.log --format json").out, whole.out);
+  // A mark stands for the byte, so that what is around it does not become one word.
+  write("a.log",
+        "completed st\xff"
+        "ep: 1, seconds: 999.0, TFLOP/s/device: 4.0, Tokens/s/device: 1.0, "
+        "total_weights: 131072, loss: 9.1\n" +
+            maxtext(step));
+  EXPECT_EQ(run("diagnose s.yaml a.log --format json").out, whole.out);
   write("b.log",
         "\xff\xfe"
         "s t");

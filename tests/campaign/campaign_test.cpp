@@ -235,6 +235,12 @@ TEST(Campaign, StoresNoMoreCheckpointsThanItMakes) {
   EXPECT_NO_THROW(simulate(s));
   s.cluster.storage->capacity = core::Bytes(11e12);
   EXPECT_THROW(simulate(s), core::Error);
+  // Whoever leaves parts that are about to fail saves before: their number is not that of the
+  // interval, so all that may be kept must fit.
+  s.cluster.storage->capacity = core::Bytes(20e12);
+  s.run.failures->hazards.front().effect = failures::Effect::slow_gpu;
+  s.run.failures->hazards.front().keeps = 0.5;
+  EXPECT_THROW(simulate(s), core::Error);
 }
 
 // The sum over time, save by save, each there from its end until `keep` newer ones are: 19 saves of

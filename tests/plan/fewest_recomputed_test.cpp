@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <numeric>
+#include <set>
 
 #include "sim/analytic/analytic.h"
 #include "sim/core/error.h"
@@ -262,16 +263,41 @@ TEST(Refusals, AreInNoPlan) {
 TEST(Refusals, OfAccumulationLeaveTheWholeBatch) {
   auto s = on_gpus_of(80_GB);
   s.search.vary = {training::SearchAxis::pipeline, training::SearchAxis::micro_batch};
+  PlanOptions all;
+  all.keep = all.simulate = 10000;
+  all.variants = true;
+  const auto micro_batches_of_one_stage = [&] {
+    std::set<int> found;
+    for (const auto& plan : search(s, all).plans) {
+      if (plan.layout.pipeline == 1) {
+        found.insert(plan.micro_batches);
+      }
+    }
+    return found;
+  };
+  EXPECT_THAT(micro_batches_of_one_stage(), ElementsAre(1, 2));
   s.training.framework.refuses = {
       {{}, {}, {s.training.precision}, {workload::RefusedBeside::accumulation}}};
-  bool one_stage = false;
-  for (const auto& plan : search(s, {}).plans) {
-    if (plan.layout.pipeline == 1) {
-      one_stage = true;
-      EXPECT_EQ(plan.micro_batches, 1);
-    }
-  }
-  EXPECT_TRUE(one_stage);
+  EXPECT_THAT(micro_batches_of_one_stage(), ElementsAre(1));
+}
+
+// What the software does not start is not drawn to verify either.
+TEST(Refusals, AreNotAmongThoseThatAreDrawnToVerify) {
+  auto s = on_gpus_of(80_GB);
+  s.parallelism.pipeline = 1;
+  s.search.vary = {training::SearchAxis::micro_batch};
+  const auto drawn = [&s] {
+    PlanOptions options;
+    options.verify = 10;
+    Verification found;
+    verify(SimulatedSetting{s, {}, {}, {}}, nullptr, options, 1, found);
+    return found.simulated;
+  };
+  const auto without = drawn();
+  s.training.framework.refuses = {
+      {{}, {}, {s.training.precision}, {workload::RefusedBeside::accumulation}}};
+  EXPECT_LT(drawn(), without);
+  EXPECT_EQ(drawn(), 1);
 }
 
 TEST(FewestRecomputed, AreNotTriedWhereNothingBindsOrRecomputeIsHeld) {

@@ -188,6 +188,19 @@ TEST(Search, ReportsWhatIsBetterThanTheBestPlan) {
   EXPECT_TRUE(none.better.empty());
 }
 
+// Before Ampere no fused kernel runs: the list is estimated with the kernels that its plans get.
+TEST(Search, EstimatesWithTheAttentionOfTheGpus) {
+  auto scenario = few_layouts();
+  scenario.cluster.node.gpu.architecture = gpu::Architecture::volta;
+  scenario.training.framework.attention_kernels = workload::AttentionKernels::newest;
+  const auto of_newest = search(scenario);
+  scenario.training.framework.attention_kernels = workload::AttentionKernels::unfused;
+  const auto of_unfused = search(scenario);
+  ASSERT_FALSE(of_newest.plans.empty());
+  EXPECT_EQ(of_newest.plans.front().estimate, of_unfused.plans.front().estimate);
+  EXPECT_EQ(of_newest.plans.front().step.time, of_unfused.plans.front().step.time);
+}
+
 // Only where they are asked for; a longer step is not a slower one.
 TEST(Search, VariesBatchAndSequenceWhereTheyAreListed) {
   auto scenario = few_layouts();
