@@ -235,12 +235,14 @@ TEST(Campaign, StoresNoMoreCheckpointsThanItMakes) {
   EXPECT_NO_THROW(simulate(s));
   s.cluster.storage->capacity = core::Bytes(11e12);
   EXPECT_THROW(simulate(s), core::Error);
-  // Whoever leaves parts that are about to fail saves before: their number is not that of the
+  // Before GPUs that are taken back are left a save is made too: their number is not that of the
   // interval, so all that may be kept must fit.
   s.cluster.storage->capacity = core::Bytes(20e12);
-  s.run.failures->hazards.front().effect = failures::Effect::slow_gpu;
-  s.run.failures->hazards.front().keeps = 0.5;
+  s.run.failures->hazards.front().effect = failures::Effect::preemption;
+  s.run.checkpoint.keep = 20;
   EXPECT_THROW(simulate(s), core::Error);
+  s.cluster.storage->capacity = core::Bytes(130e12);
+  EXPECT_NO_THROW(simulate(s));
 }
 
 // The sum over time, save by save, each there from its end until `keep` newer ones are: 19 saves of
