@@ -67,4 +67,69 @@ std::vector<std::vector<std::string>> spreads_of(const LabelledFigures& labelled
   return rows;
 }
 
+namespace {
+
+bool has_parts(const Figure& figure) {
+  return figure.kind == core::FigureKind::object || figure.kind == core::FigureKind::list ||
+         figure.kind == core::FigureKind::map;
+}
+
+/// Paths of the cells of a row, in the order of the field lists.
+void add_paths(const Figure& figure, const std::string& path, std::vector<std::string>& out) {
+  using core::FigureKind;
+  const auto below = [&](const std::string& key) { return path.empty() ? key : path + "." + key; };
+  if (figure.kind == FigureKind::object) {
+    for (const Figure& part : figure.parts) {
+      add_paths(part, below(part.key), out);
+    }
+  } else if (figure.kind == FigureKind::list && figure.length > 0) {
+    for (std::size_t i = 0; i < figure.length; ++i) {
+      add_paths(figure.parts.front(), fmt::format("{}[{}]", path, i), out);
+    }
+  } else if (figure.kind == FigureKind::list ? !has_parts(figure.parts.front())
+                                             : figure.kind != FigureKind::map) {
+    out.push_back(path);
+  }
+}
+
+std::string plain(const Figure& figure) {
+  using core::FigureKind;
+  if (figure.absent) {
+    return "";
+  }
+  switch (figure.kind) {
+    case FigureKind::number: return fmt::format("{}", figure.number);
+    case FigureKind::integer: return fmt::format("{}", figure.integer);
+    case FigureKind::flag: return figure.integer != 0 ? "true" : "false";
+    case FigureKind::list: {
+      std::string all;
+      for (const Figure& part : figure.parts) {
+        all += (all.empty() ? "" : " ") + plain(part);
+      }
+      return all;
+    }
+    default: return figure.text;
+  }
+}
+
+}  // namespace
+
+Table plain_table(const Figure& type, const std::vector<Figure>& results) {
+  std::vector<std::string> paths;
+  add_paths(type, "", paths);
+  Table table;
+  for (const std::string& path : paths) {
+    table.columns.push_back({path, false});
+  }
+  for (const Figure& result : results) {
+    std::vector<std::string> cells;
+    for (const std::string& path : paths) {
+      const Figure* figure = present(result, path);
+      cells.push_back(figure == nullptr ? "" : plain(*figure));
+    }
+    table.rows.push_back(std::move(cells));
+  }
+  return table;
+}
+
 }  // namespace headway::report

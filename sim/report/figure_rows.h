@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sim/core/figures.h"
+#include "sim/report/table.h"
 
 namespace headway::report {
 
@@ -32,5 +33,12 @@ std::vector<std::vector<std::string>> rows_of(const LabelledFigures& labelled,
 /// One row a distribution that is there: label, p5, p50, p95 and mean.
 std::vector<std::vector<std::string>> spreads_of(const LabelledFigures& labelled,
                                                  const core::Figure& result);
+
+/// A table for programs: a row for each of several results of one type, a column for each value
+/// that the type has outside of lists of records and of maps, called by its path of the JSON result
+/// and in its unit, unrounded; ends of an interval have a column each, the values of another list
+/// stand in one cell. So the columns are the same whatever the results have.
+/// @param type  core::figures_of_type of them
+Table plain_table(const core::Figure& type, const std::vector<core::Figure>& results);
 
 }  // namespace headway::report

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -66,6 +67,56 @@ TEST_F(PlanGoals, SavedPlansKeepWhereTheirPricesAreFrom) {
   const Outcome again = run("run saved/plan-1.yaml --format json");
   ASSERT_EQ(again.code, 0) << again.err;
   EXPECT_EQ(json::parse(again.out)["cost"]["price_source"], plan["cost"]["price_source"]);
+}
+
+// For programs: the keys of the JSON result, its figures to the last digit, and the same columns
+// whatever was searched.
+TEST_F(PlanGoals, CsvHasTheFiguresOfJsonUnderTheirKeys) {
+  const auto lines_of = [&](const std::string& arguments) {
+    std::istringstream text(run("plan " + arguments + " --format csv").out);
+    std::vector<std::string> lines;
+    for (std::string line; std::getline(text, line);) {
+      lines.push_back(line);
+    }
+    return lines;
+  };
+  const json plans = planned("one.yaml")["plans"];
+  const auto lines = lines_of("one.yaml");
+  ASSERT_EQ(lines.size(), plans.size() + 1);
+  const auto cells_of = [](std::string line) {
+    std::vector<std::string> cells;
+    bool quoted = false;
+    cells.emplace_back();
+    for (const char c : line) {
+      quoted = quoted != (c == '"');
+      if (c == ',' && !quoted) {
+        cells.emplace_back();
+      } else if (c != '"') {
+        cells.back() += c;
+      }
+    }
+    return cells;
+  };
+  const auto keys = cells_of(lines[0]);
+  for (std::size_t i = 0; i < plans.size(); ++i) {
+    const auto cells = cells_of(lines[i + 1]);
+    ASSERT_EQ(cells.size(), keys.size());
+    const auto cell = [&](const std::string& key) {
+      const auto at = std::find(keys.begin(), keys.end(), key);
+      EXPECT_NE(at, keys.end()) << key;
+      return cells[static_cast<std::size_t>(at - keys.begin())];
+    };
+    const json& plan = plans[i];
+    EXPECT_EQ(cell("name"), plan["name"]);
+    EXPECT_EQ(std::stod(cell("step.time_s")), plan["step"]["time_s"].get<double>());
+    EXPECT_EQ(std::stod(cell("step.time_interval_s[1]")),
+              plan["step"]["time_interval_s"][1].get<double>());
+    EXPECT_EQ(std::stod(cell("cost.total_usd.p50")), plan["cost"]["total_usd"]["p50"]);
+    EXPECT_EQ(cell("layout.schedule"), plan["layout"]["schedule"]);
+    EXPECT_EQ(cell("pareto"), plan["pareto"].dump());
+    EXPECT_EQ(cell("board_w"), "");
+  }
+  EXPECT_EQ(lines_of("three.yaml --set run.until=null --set cluster.nodes=1")[0], lines[0]);
 }
 
 TEST_F(PlanGoals, LimitsWithoutAUnitAreAskedForTheLikelyOne) {

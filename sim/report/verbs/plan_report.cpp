@@ -10,6 +10,7 @@
 
 #include "sim/plan/judge.h"
 #include "sim/report/definitions.h"
+#include "sim/report/figure_rows.h"
 #include "sim/report/points/choice_report.h"
 #include "sim/report/result_json.h"
 #include "sim/study/verdict/limit.h"
@@ -143,17 +144,15 @@ std::vector<std::string> machine_lines(const study::PlanReport& report) {
 }
 
 /// How the GPUs are divided, and what comes of it.
-/// @param named  machines by their names, not by numbers
 Table plans_table(const study::PlanReport& report,
-                  const std::vector<study::PlannedRun>& plans,
-                  bool named) {
+                  const std::vector<study::PlannedRun>& plans) {
   using Plan = study::PlannedRun;
   PlanColumns out(plans);
   const auto& own = report.scenario;
   out.add("plan", false, place_text);
   if (!report.machines.empty()) {
-    out.add("machine", false, [named](auto, const Plan& p) {
-      return named ? p.machine : machine_number(static_cast<std::size_t>(p.setting.machine));
+    out.add("machine", false, [](auto, const Plan& p) {
+      return machine_number(static_cast<std::size_t>(p.setting.machine));
     });
   }
   out.add_unless(own.cluster.nodes, "nodes", [](const Plan& p) { return p.setting.nodes; });
@@ -490,15 +489,11 @@ std::string plan_json(const study::PlanReport& report) {
 }
 
 std::string plan_csv(const study::PlanReport& report) {
-  const auto plans = report.plans();
-  Table all = plans_table(report, plans, true);
-  for (const Table& more : {choices_table(plans), runs_table(plans)}) {
-    all.columns.insert(all.columns.end(), more.columns.begin() + 1, more.columns.end());
-    for (std::size_t i = 0; i < all.rows.size(); ++i) {
-      all.rows[i].insert(all.rows[i].end(), more.rows[i].begin() + 1, more.rows[i].end());
-    }
+  std::vector<core::Figure> plans;
+  for (const auto& plan : report.plans()) {
+    plans.push_back(core::figures_of(plan));
   }
-  return to_csv(all);
+  return to_csv(plain_table(core::figures_of_type<study::PlannedRun>(), plans));
 }
 
 Document plan_document(const study::PlanReport& report) {
@@ -519,7 +514,7 @@ Document plan_document(const study::PlanReport& report) {
                   count(static_cast<double>(r.enumerated)), count(static_cast<double>(r.estimated)),
                   count(static_cast<double>(r.simulated))));
   if (!plans.empty()) {
-    document.tables = {plans_table(report, plans, false), choices_table(plans)};
+    document.tables = {plans_table(report, plans), choices_table(plans)};
     if (!report.machines.empty()) {
       document.tables.insert(document.tables.begin(), machines_table(report));
     }
