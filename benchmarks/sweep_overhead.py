@@ -64,7 +64,7 @@ def eta(*axes: str) -> dict[str, float]:
     ) as running:
         assert running.stderr is not None
         for line in running.stderr:
-            found = re.search(r" (\d+)/(\d+)  ETA (\d+) s", line)
+            found = re.search(r" (\d+)/(\d+)  (?:\S+/s  )?ETA (\d+) s", line)
             if found and not said and int(found[1]) * 10 >= int(found[2]):
                 at = time.monotonic()
                 said = {"done": int(found[1]), "points": int(found[2]), "said_s": float(found[3])}
