@@ -73,6 +73,39 @@ void add_context(const workload::ParallelismSpec& p, std::vector<std::string>& l
   }
 }
 
+void add_stages(const workload::ParallelismSpec& p, std::vector<std::string>& list) {
+  if (p.pipeline > 1) {
+    return;
+  }
+  const auto add = [&](const char* field, int layers) {
+    if (layers > 0) {
+      list.push_back(
+          fmt::format("parallelism.{}: {} does nothing with pipeline 1, whose stage has all layers; "
+                      "choose a pipeline degree or leave it out",
+                      field, layers));
+    }
+  };
+  add("first_stage_layers", p.first_stage_layers);
+  add("last_stage_layers", p.last_stage_layers);
+}
+
+void add_attention(const workload::ModelSpec& m, std::vector<std::string>& list) {
+  if (m.attention == workload::AttentionKind::multi_head && m.key_value_heads > 0 &&
+      m.key_value_heads != m.heads) {
+    list.push_back(
+        fmt::format("model.attention: mha does nothing with {} key_value_heads of {} heads, which "
+                    "are grouped queries; write 'key_value_heads: {}' for a head of keys each, or "
+                    "'attention: gqa'",
+                    m.key_value_heads, m.heads, m.heads));
+  }
+  if (m.window == 0 && m.window_period > 1) {
+    list.push_back(
+        fmt::format("model.window_period {} does nothing without a window; write 'window' or leave "
+                    "it out",
+                    m.window_period));
+  }
+}
+
 void add_vision(const Scenario& s, std::vector<std::string>& list) {
   if (s.model.vision && s.model.vision->context == workload::EncoderContext::split &&
       s.parallelism.context == 1) {
@@ -123,6 +156,8 @@ std::vector<std::string> unused_fields(const CheckedScenario& checked) {
   add_hop(s.cluster.node.scale_up, list);
   add_imbalance(s.model, list);
   add_context(s.parallelism, list);
+  add_stages(s.parallelism, list);
+  add_attention(s.model, list);
   add_vision(s, list);
   add_power(s, list);
   for (std::string& text : price_warnings(s)) {

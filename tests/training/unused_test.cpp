@@ -36,6 +36,38 @@ TEST(UnusedFields, AContextKindWithoutAContextDegree) {
   EXPECT_EQ(warnings_of(s), Warnings{});
 }
 
+TEST(UnusedFields, LayersOfEndStagesWithoutStages) {
+  Scenario s = eight_nodes();
+  s.parallelism.first_stage_layers = 4;
+  EXPECT_EQ(warnings_of(s), Warnings{});
+  s.parallelism.pipeline = 1;
+  EXPECT_EQ(warnings_of(s),
+            (Warnings{"parallelism.first_stage_layers: 4 does nothing with pipeline 1, whose stage "
+                      "has all layers; choose a pipeline degree or leave it out"}));
+}
+
+TEST(UnusedFields, AKindOfAttentionThatItsHeadsContradict) {
+  Scenario s = eight_nodes();
+  s.model.heads = 64;
+  s.model.key_value_heads = 8;
+  s.model.attention = workload::AttentionKind::multi_head;
+  EXPECT_EQ(warnings_of(s),
+            (Warnings{"model.attention: mha does nothing with 8 key_value_heads of 64 heads, which "
+                      "are grouped queries; write 'key_value_heads: 64' for a head of keys each, "
+                      "or 'attention: gqa'"}));
+  s.model.key_value_heads = 64;
+  EXPECT_EQ(warnings_of(s), Warnings{});
+}
+
+TEST(UnusedFields, APeriodOfWindowsWithoutOne) {
+  Scenario s = eight_nodes();
+  s.model.window_period = 2;
+  EXPECT_EQ(warnings_of(s), (Warnings{"model.window_period 2 does nothing without a window; write "
+                                      "'window' or leave it out"}));
+  s.model.window = 1024;
+  EXPECT_EQ(warnings_of(s), Warnings{});
+}
+
 // Leaves of one port, two to a pod: eight nodes are four pods, or one where nothing divides them.
 TEST(UnusedFields, OversubscriptionOfCoresBelowWhichOnePodLies) {
   Scenario s = eight_nodes();
