@@ -1698,7 +1698,13 @@ class RefusalSpec:
     beside
         What such a layout has too: pipeline: several stages; expert: several expert ranks;
         accumulation: one stage and several micro-batches; uneven-stages: chunks with different
-        numbers of layers. (optional)
+        numbers of layers; recompute: of any kind; context: several context ranks;
+        other-data-ranks: tensor x context is not expert x expert tensor (without experts:
+        several context ranks). (optional)
+    offload
+        What goes to the host, likewise. (optional)
+    rank_order
+        Orders of ranks, likewise; of layouts of several stages alone. (optional)
     use, source
         As described at the top of this module.
     """
@@ -1706,7 +1712,9 @@ class RefusalSpec:
     sharding: Sequence[Literal["zero0", "zero1", "zero2", "zero3", "hsdp"]] = NOT_GIVEN
     schedule: Sequence[Literal["gpipe", "1f1b", "interleaved", "zb-h1", "zb-h2", "zb-v", "dualpipe", "dualpipe-v"]] = NOT_GIVEN
     precision: Sequence[Literal["fp32", "tf32", "bf16", "fp16", "fp8", "mxfp8", "nvfp4"]] = NOT_GIVEN
-    beside: Sequence[Literal["pipeline", "expert", "accumulation", "uneven-stages"]] = NOT_GIVEN
+    beside: Sequence[Literal["pipeline", "expert", "accumulation", "uneven-stages", "recompute", "context", "other-data-ranks"]] = NOT_GIVEN
+    offload: Sequence[Literal["none", "optimizer", "activations", "all"]] = NOT_GIVEN
+    rank_order: Sequence[Literal["tp-cp-dp-pp", "tp-cp-pp-dp"]] = NOT_GIVEN
     use: str | None = None
     source: str | None = None
 

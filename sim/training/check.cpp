@@ -503,7 +503,7 @@ void check_refusals(const workload::FrameworkSpec& framework, Complaints& compla
     if (framework.refuses[i] == workload::RefusalSpec{}) {
       complaints.add(fmt::format("training.framework.refuses[{}]", i),
                      "an entry that names nothing would refuse every layout; name a sharding, "
-                     "schedule, precision or what is beside");
+                     "schedule, precision, offload, order of ranks or what is beside");
     }
   }
 }

@@ -36,12 +36,20 @@ bool has(const Scenario& s, const ParallelismSpec& p, int micro_batches, Refused
       return p.pipeline == 1 && micro_batches > 1;
     case RefusedBeside::uneven_stages:
       return p.pipeline > 1 && has_uneven_stages(s.model, p);
+    case RefusedBeside::recompute:
+      return p.recompute != workload::Recompute::none;
+    case RefusedBeside::context:
+      return p.context > 1;
+    case RefusedBeside::other_data_ranks:
+      return workload::has_other_data_ranks(s.model, p);
   }
   return false;
 }
 
 bool is(const RefusalSpec& one, const Scenario& s, const ParallelismSpec& p, int micro_batches) {
   return among(one.sharding, p.sharding) && among(one.precision, s.training.precision) &&
+         among(one.offload, p.offload) &&
+         (one.rank_order.empty() || (p.pipeline > 1 && among(one.rank_order, p.rank_order))) &&
          (one.schedule.empty() ||
           (p.pipeline > 1 && among(one.schedule, workload::effective_schedule(p)))) &&
          std::all_of(one.beside.begin(), one.beside.end(),
@@ -58,6 +66,12 @@ const char* words_of(RefusedBeside what) {
       return "several micro-batches in one stage";
     case RefusedBeside::uneven_stages:
       return "stages of unequal layers";
+    case RefusedBeside::recompute:
+      return "recomputation";
+    case RefusedBeside::context:
+      return "context ranks";
+    case RefusedBeside::other_data_ranks:
+      return "other data ranks of experts than of attention";
   }
   return "";
 }
@@ -77,16 +91,24 @@ workload::Violation told(const std::string& framework,
   if (!one.precision.empty()) {
     parts.push_back(fmt::format("precision {}", core::to_word(s.training.precision)));
   }
+  if (!one.offload.empty()) {
+    parts.push_back(fmt::format("offload {}", core::to_word(p.offload)));
+  }
+  if (!one.rank_order.empty()) {
+    parts.push_back(fmt::format("rank order {}", core::to_word(p.rank_order)));
+  }
   for (const RefusedBeside what : one.beside) {
     parts.emplace_back(words_of(what));
   }
   const bool cut = std::find(one.beside.begin(), one.beside.end(), RefusedBeside::accumulation) !=
                    one.beside.end();
-  const char* path = cut                     ? "parallelism.micro_batch"
-                     : !one.sharding.empty() ? "parallelism.sharding"
-                     : !one.schedule.empty() ? "parallelism.schedule"
-                     : !one.beside.empty()   ? "parallelism.pipeline"
-                                             : "training.precision";
+  const char* path = cut                       ? "parallelism.micro_batch"
+                     : !one.sharding.empty()   ? "parallelism.sharding"
+                     : !one.schedule.empty()   ? "parallelism.schedule"
+                     : !one.offload.empty()    ? "parallelism.offload"
+                     : !one.rank_order.empty() ? "parallelism.rank_order"
+                     : !one.beside.empty()     ? "parallelism.pipeline"
+                                               : "training.precision";
   return {path, fmt::format("{} does not start {} (training.framework.refuses)", framework,
                             fmt::join(parts, " with "))};
 }

@@ -141,6 +141,12 @@ std::vector<int> layers_in_order(const ModelSpec& model, const ParallelismSpec& 
 
 }  // namespace
 
+bool has_other_data_ranks(const ModelSpec& model, const ParallelismSpec& layout) {
+  const std::int64_t experts =
+      model.moe ? std::int64_t{layout.expert} * layout.expert_tensor : layout.tensor;
+  return experts != std::int64_t{layout.tensor} * layout.context;
+}
+
 int chunks_per_stage(ScheduleKind schedule, int virtual_stages) {
   return v_shaped(schedule) || schedule == ScheduleKind::dual_pipe ? 2 : virtual_stages;
 }

@@ -60,6 +60,11 @@ class StageLayout {
   std::vector<ChunkLayout> table_;
 };
 
+/// Whether the experts' data ranks are others than the attention's: tensor x context is not
+/// expert x expert tensor. A model without experts is taken as Megatron-LM does (core 0.14,
+/// megatron/core/parallel_state.py, expert_decoder_rank_generator): experts of the tensor ranks.
+bool has_other_data_ranks(const ModelSpec& model, const ParallelismSpec& layout);
+
 /// Stages of a replica that hold each layer: two where the schedule is bidirectional, stage i and
 /// its mirror p-1-i, else one.
 int copies_of_layers(const ParallelismSpec& parallelism);

@@ -22,28 +22,6 @@
 
 namespace headway::workload {
 
-/// Which dimension varies faster from node to node: neighbours in it are neighbours in the cluster.
-enum class RankOrder { data_first, pipeline_first };
-constexpr auto enum_words(RankOrder) {
-  using E = core::EnumWord<RankOrder>;
-  return std::array{E{RankOrder::data_first, "tp-cp-dp-pp"},
-                    E{RankOrder::pipeline_first, "tp-cp-pp-dp"}};
-}
-
-/// What leaves the GPU's memory for the host's.
-enum class Offload { none, optimizer, activations, all };
-constexpr auto enum_words(Offload) {
-  using E = core::EnumWord<Offload>;
-  return std::array{E{Offload::none, "none"}, E{Offload::optimizer, "optimizer"},
-                    E{Offload::activations, "activations"}, E{Offload::all, "all"}};
-}
-constexpr bool offloads_optimizer(Offload offload) {
-  return offload == Offload::optimizer || offload == Offload::all;
-}
-constexpr bool offloads_activations(Offload offload) {
-  return offload == Offload::activations || offload == Offload::all;
-}
-
 /// How the work is divided over the ranks. tensor x context x pipeline x data = GPUs.
 struct ParallelismSpec {
   int tensor = 1;

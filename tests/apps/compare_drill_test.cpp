@@ -103,7 +103,7 @@ TEST_F(CompareVerb, PrintsFiguresSideBySideAndTheLayerThatMatters) {
   write_small("b.yaml", kOther);
   const auto outcome = run("compare a.yaml b.yaml --layers");
   ASSERT_EQ(outcome.code, 0) << outcome.err;
-  EXPECT_THAT(outcome.out, HasSubstr("Side by side"));
+  EXPECT_THAT(outcome.out, HasSubstr("Side by side; of a run, means over its trials"));
   EXPECT_THAT(outcome.out, HasSubstr("all layers"));
   EXPECT_THAT(outcome.out,
               HasSubstr("The largest part of the difference in wall clock comes from "));

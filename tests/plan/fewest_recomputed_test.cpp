@@ -229,6 +229,50 @@ TEST(Refusals, AreOfWhatTheyNameTogether) {
   EXPECT_EQ(told(2, Sharding::zero1, Precision::fp8, 4), "");
 }
 
+// As Megatron-Core: activations stay on the GPU beside stages or recomputation, and stages lie
+// inside data ranks only where layers and experts have the same of them.
+TEST(Refusals, AreOfOffloadAndOrderOfRanks) {
+  using workload::Offload, workload::RankOrder, workload::RefusedBeside;
+  auto s = on_gpus_of(80_GB);
+  auto& framework = s.training.framework;
+  framework.name = "Mine";
+  const std::vector<Offload> held{Offload::activations, Offload::all};
+  framework.refuses = {
+      {{}, {}, {}, {RefusedBeside::pipeline}, held, {}},
+      {{}, {}, {}, {RefusedBeside::recompute}, held, {}},
+      {{}, {}, {}, {RefusedBeside::other_data_ranks}, {}, {RankOrder::pipeline_first}}};
+  const auto told = [&](auto change) {
+    auto layout = s.parallelism;
+    layout.pipeline = 1;
+    change(layout);
+    const auto one = training::refusal(framework, s, layout, 4);
+    return one ? one->path + ": " + one->text : "";
+  };
+  EXPECT_EQ(told([](auto& p) { p.offload = Offload::activations; }), "");
+  EXPECT_EQ(told([](auto& p) { p.offload = Offload::optimizer, p.pipeline = 2; }), "");
+  EXPECT_EQ(told([](auto& p) { p.offload = Offload::all, p.pipeline = 2; }),
+            "parallelism.offload: Mine does not start offload all with pipeline stages "
+            "(training.framework.refuses)");
+  EXPECT_EQ(told([](auto& p) {
+              p.offload = Offload::activations, p.recompute = Recompute::selective;
+            }),
+            "parallelism.offload: Mine does not start offload activations with recomputation "
+            "(training.framework.refuses)");
+  const auto stages_first = [](auto& p) {
+    p.rank_order = RankOrder::pipeline_first, p.pipeline = 2;
+  };
+  EXPECT_EQ(told(stages_first), "");
+  EXPECT_EQ(told([&](auto& p) { stages_first(p), p.context = 2; }),
+            "parallelism.rank_order: Mine does not start rank order tp-cp-pp-dp with other data "
+            "ranks of experts than of attention (training.framework.refuses)");
+  s.model.moe.emplace();
+  EXPECT_EQ(told([&](auto& p) {
+              stages_first(p), p.tensor = 4, p.context = 2, p.expert = 4, p.expert_tensor = 2;
+            }),
+            "");
+  EXPECT_NE(told([&](auto& p) { stages_first(p), p.tensor = 4, p.expert = 8; }), "");
+}
+
 // The search leaves them out, which without the rule has some; a run is warned.
 TEST(Refusals, AreInNoPlan) {
   using workload::RefusedBeside, workload::Sharding;

@@ -168,10 +168,8 @@ void write_offload(const LaunchRun& run, LaunchWriter& out) {
 /// expert ranks at all (megatron_init.py, fake_initialize_model_parallel: "tp-pp-dp").
 bool takes_pipeline_first(const LaunchRun& run, bool nemo) {
   const workload::ParallelismSpec& p = run.parallelism;
-  const bool experts = run.model.moe.has_value();
-  const std::int64_t own = experts ? std::int64_t{p.expert} * p.expert_tensor : p.tensor;
-  return own == std::int64_t{p.tensor} * p.context &&
-         (!nemo || (p.context == 1 && (!experts || p.expert == 1)));
+  return !workload::has_other_data_ranks(run.model, p) &&
+         (!nemo || (p.context == 1 && (!run.model.moe || p.expert == 1)));
 }
 
 }  // namespace

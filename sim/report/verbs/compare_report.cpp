@@ -35,7 +35,10 @@ std::string side(const std::optional<double>& value) {
 }
 
 Table side_by_side(const study::CompareReport& report) {
-  Table table{"Side by side", {{"figure", false}, {"A"}, {"B"}, {"B - A"}, {"B / A"}}, {}};
+  const bool of_a_run = report.a.wall_days || report.b.wall_days;
+  Table table{of_a_run ? "Side by side; of a run, means over its trials" : "Side by side",
+              {{"figure", false}, {"A"}, {"B"}, {"B - A"}, {"B / A"}},
+              {}};
   const core::Figure of_a = core::figures_of(report.a);
   const core::Figure of_b = core::figures_of(report.b);
   for (const LabelledFigure& row : compared_rows()) {

@@ -11,18 +11,25 @@
 
 namespace headway::workload {
 
-/// What a layout has beside sharding, schedule and precision.
+/// What a layout has beside sharding, schedule, precision, offload and order of ranks.
 enum class RefusedBeside {
   pipeline,       ///< several stages
   expert,         ///< several expert ranks
   accumulation,   ///< one stage that adds up gradients of several micro-batches
   uneven_stages,  ///< chunks with different numbers of layers
+  recompute,      ///< some of the forward pass is computed again
+  context,        ///< several context ranks
+  /// The experts' data ranks are not the attention's: tensor x context is not expert x expert
+  /// tensor, or, in a model without experts, context is not 1.
+  other_data_ranks,
 };
 constexpr auto enum_words(RefusedBeside) {
   using R = RefusedBeside;
   using E = core::EnumWord<R>;
   return std::array{E{R::pipeline, "pipeline"}, E{R::expert, "expert"},
-                    E{R::accumulation, "accumulation"}, E{R::uneven_stages, "uneven-stages"}};
+                    E{R::accumulation, "accumulation"}, E{R::uneven_stages, "uneven-stages"},
+                    E{R::recompute, "recompute"}, E{R::context, "context"},
+                    E{R::other_data_ranks, "other-data-ranks"}};
 }
 
 /// One combination: a layout that has one of each list that is not empty, and all of `beside`.
@@ -31,6 +38,8 @@ struct RefusalSpec {
   std::vector<ScheduleKind> schedule;
   std::vector<core::Precision> precision;
   std::vector<RefusedBeside> beside;
+  std::vector<Offload> offload;
+  std::vector<RankOrder> rank_order;
   template <class V>
   void fields(V& v) {
     v.optional("sharding", sharding, "Shardings, any of which is refused; empty: whatever it is.");
@@ -40,7 +49,12 @@ struct RefusalSpec {
     v.optional("beside", beside,
                "What such a layout has too: pipeline: several stages; expert: several expert "
                "ranks; accumulation: one stage and several micro-batches; uneven-stages: chunks "
-               "with different numbers of layers.");
+               "with different numbers of layers; recompute: of any kind; context: several context "
+               "ranks; other-data-ranks: tensor x context is not expert x expert tensor (without "
+               "experts: several context ranks).");
+    v.optional("offload", offload, "What goes to the host, likewise.");
+    v.optional("rank_order", rank_order,
+               "Orders of ranks, likewise; of layouts of several stages alone.");
   }
   bool operator==(const RefusalSpec&) const = default;
 };
