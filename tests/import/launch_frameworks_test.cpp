@@ -163,6 +163,18 @@ TEST(Torchtitan, SaysWhatIsRecomputed) {
               HasSubstr("mode 'memory_budget' is not modelled"));
 }
 
+TEST(Torchtitan, CompilesTheComponentsThatAreNamed) {
+  const auto compiled = [](const std::string& text) {
+    const auto framework = titan("[compile]\n" + text, with_model(32)).run.training.framework;
+    return std::pair(framework.elementwise == workload::Elementwise::compiled,
+                     framework.loss == workload::Loss::fused);
+  };
+  EXPECT_EQ(compiled("enable = true\n"), std::pair(true, true));
+  EXPECT_EQ(compiled("enable = true\ncomponents = [\"loss\"]\n"), std::pair(false, true));
+  EXPECT_EQ(compiled("enable = true\ncomponents = [\"model\"]\n"), std::pair(true, false));
+  EXPECT_EQ(compiled("enable = false\ncomponents = [\"model\"]\n"), std::pair(false, false));
+}
+
 TEST(Torchtitan, SaysHowOftenItSaves) {
   const std::string steps = "[training]\nsteps = 1000\n[checkpoint]\n";
   const auto saves = [&](const std::string& text) {
@@ -213,6 +225,30 @@ TEST(DeepSpeed, RefusesBatchesThatContradict) {
               HasSubstr("x 16 ranks, which are 16 GPUs, not 8"));
   EXPECT_THAT(refusal([] { deepspeed("{\"zero_optimization\": {\"stage\": 4}}"); }),
               HasSubstr("stage 4: there are 0 to 3"));
+}
+
+// batch = micro-batch x accumulation x ranks: where two are set, DeepSpeed reckons the third.
+TEST(DeepSpeed, ReckonsTheMicroBatchFromTheOthers) {
+  LaunchRun start = with_model(32);
+  start.gpus = 32;
+  for (const std::string micro : {"", "\"train_micro_batch_size_per_gpu\": \"auto\", "}) {
+    const LaunchImport found = deepspeed(
+        "{" + micro + "\"train_batch_size\": 256, \"gradient_accumulation_steps\": 4}", start);
+    EXPECT_EQ(found.run.parallelism.micro_batch, 2);
+    EXPECT_THAT(found.assumptions,
+                Contains("train_micro_batch_size_per_gpu is 256 / 32 ranks / 4 micro-batches = 2"));
+  }
+  EXPECT_THAT(refusal([&] {
+                deepspeed("{\"train_batch_size\": 100, \"gradient_accumulation_steps\": 4}",
+                          start);
+              }),
+              HasSubstr("a batch of 100 is no multiple of 32 ranks x 4 micro-batches"));
+}
+
+TEST(DeepSpeed, SaysThatGradientsAreNotCompressed) {
+  EXPECT_THAT(deepspeed("{\"optimizer\": {\"type\": \"OneBitAdam\"}}").not_modelled,
+              ElementsAre(HasSubstr("whose gradients are not compressed")));
+  EXPECT_THAT(deepspeed("{\"optimizer\": {\"type\": \"AdamW\"}}").not_modelled, IsEmpty());
 }
 
 // Stages 1 and 2 gather weights in the optimizer's step, stage 3 layer by layer.
@@ -275,6 +311,33 @@ TEST(MaxText, ShardsTheOptimizerOfAdamAlone) {
                           HasSubstr("training.optimizer_state is muon")));
   run.parallelism.sharding = workload::Sharding::zero3;
   EXPECT_EQ(maxtext(run, "ici_fsdp_parallelism"), "8");
+}
+
+// A model of experts alone has their width in both keys, or MaxText does not start.
+TEST(MaxText, HasTheWidthOfExpertsWhereAllLayersHaveThem) {
+  LaunchRun run = with_model(32);
+  run.model.ffn = 0;
+  run.model.moe.emplace();
+  run.model.moe->ffn = 768;
+  EXPECT_EQ(maxtext(run, "base_mlp_dim"), "768");
+  EXPECT_EQ(maxtext(run, "base_moe_mlp_dim"), "768");
+  run.model.ffn = 4096;
+  EXPECT_EQ(maxtext(run, "base_mlp_dim"), "4096");
+}
+
+TEST(MaxText, SaysWhichPipelinesDoNotStart) {
+  LaunchRun run = with_model(30);
+  run.parallelism.pipeline = 4;
+  run.parallelism.schedule = workload::ScheduleKind::gpipe;
+  run.parallelism.sharding = workload::Sharding::zero0;
+  run.parallelism.data = 1;
+  run.training.global_batch = 6;
+  EXPECT_THAT(maxtext_remarks(run),
+              ElementsAre("that it starts: num_pipeline_microbatches 6 is no multiple of 4 stages",
+                          "that it starts: 30 layers are no multiple of 4 stages"));
+  run.model.layers = 32;
+  run.training.global_batch = 8;
+  EXPECT_THAT(maxtext_remarks(run), IsEmpty());
 }
 
 TEST(MaxText, NamesOptimizersThatItHas) {

@@ -43,6 +43,19 @@ void read_deepspeed_batch(LaunchReader& reader, LaunchRun& run) {
   if (micro) {
     p.micro_batch = *micro;
   }
+  const std::int64_t data_ranks = run.gpus > 0 && run.gpus % replica == 0 ? run.gpus / replica : 0;
+  if (total && steps && !micro && data_ranks > 0) {
+    const std::int64_t micro_batches = ranks_product({data_ranks, *steps});
+    if (*total % micro_batches != 0) {
+      reader.complain(kTotal, fmt::format("a batch of {} is no multiple of {} ranks x {} "
+                                          "micro-batches",
+                                          *total, data_ranks, *steps));
+    } else {
+      p.micro_batch = static_cast<int>(*total / micro_batches);
+      reader.assume(fmt::format("{} is {} / {} ranks / {} micro-batches = {}", kMicro, *total,
+                                data_ranks, *steps, p.micro_batch));
+    }
+  }
   if (total && micro && steps) {
     const std::int64_t sample = ranks_product({*micro, *steps});
     const std::int64_t data = *total / sample;
@@ -194,6 +207,10 @@ void read_deepspeed_optimizer(LaunchReader& reader, LaunchRun& run) {
     run.training.optimizer_state = OptimizerState::sgd_momentum;
   } else if (word->find("uon") != std::string::npos) {
     run.training.optimizer_state = OptimizerState::muon;
+  } else if (word->find("OneBit") != std::string::npos ||
+             word->find("ZeroOne") != std::string::npos) {
+    reader.not_modelled("optimizer.type",
+                        "read as Adam with moments in fp32, whose gradients are not compressed");
   } else if (word->find("dam") == std::string::npos) {
     reader.not_modelled("optimizer.type", "read as Adam with moments in fp32");
   }

@@ -52,12 +52,16 @@ void write_max_latent(const LaunchRun& run, LaunchWriter& out) {
   out.whole("v_head_dim", run.model.latent->value_dim);
 }
 
-void write_max_batch(const LaunchRun& run, LaunchWriter& out) {
+/// Of a replica and step.
+std::int64_t micro_batches_of(const LaunchRun& run) {
   const workload::ParallelismSpec& p = run.parallelism;
-  const int data = p.data.is_auto() ? 1 : *p.data.value;
-  const std::int64_t steps =
-      std::max<std::int64_t>(1, run.training.global_batch / (std::int64_t{data} * p.micro_batch));
-  const bool pipelined = p.pipeline > 1;
+  const std::int64_t data = p.data.value.value_or(1);
+  return std::max<std::int64_t>(1, run.training.global_batch / (data * p.micro_batch));
+}
+
+void write_max_batch(const LaunchRun& run, LaunchWriter& out) {
+  const std::int64_t steps = micro_batches_of(run);
+  const bool pipelined = run.parallelism.pipeline > 1;
   const double share = static_cast<double>(run.training.global_batch) /
                        static_cast<double>(std::max<std::int64_t>(1, run.gpus));
   out.bare("per_device_batch_size",
@@ -144,6 +148,24 @@ void write_max_recompute(const LaunchRun& run, LaunchWriter& out) {
                                                                     : "save_dot_except_mlp");
 }
 
+/// MaxText asks a model of experts alone for their width here too. Source: AI-Hypercomputer/maxtext,
+/// configs/types.py: "For a fully MoE model, base_mlp_dim must equal base_moe_mlp_dim".
+LaunchRow max_width_row() {
+  const auto read = [](LaunchReader& reader, LaunchRun& run) {
+    constexpr std::string_view kKey = "base_mlp_dim";
+    const auto width = reader.whole(kKey);
+    reader.place("model.ffn", kKey);
+    const bool experts = run.model.moe && run.model.moe->leading_dense_layers == 0 &&
+                         width == run.model.moe->ffn;
+    run.model.ffn = experts ? 0 : width.value_or(run.model.ffn);
+  };
+  const auto write = [](const LaunchRun& run, LaunchWriter& out) {
+    const bool experts = run.model.ffn == 0 && run.model.moe;
+    out.whole("base_mlp_dim", experts ? run.model.moe->ffn : run.model.ffn);
+  };
+  return {{"base_mlp_dim"}, {"model.ffn"}, LaunchRule{read, write}};
+}
+
 std::vector<LaunchRow> maxtext_rows() {  // NOLINT(readability-function-size): a table
   return {
       {{"base_num_decoder_layers"}, {"model.layers"}, kLayers},
@@ -151,7 +173,7 @@ std::vector<LaunchRow> maxtext_rows() {  // NOLINT(readability-function-size): a
       {{"base_num_query_heads"}, {"model.heads"}, kHeads},
       {{"base_num_kv_heads"}, {"model.key_value_heads", "model.attention"}, kKeyValueHeads},
       {{"head_dim"}, {"model.head_dim"}, kHeadDim},
-      {{"base_mlp_dim"}, {"model.ffn"}, kFfn},
+      max_width_row(),
       written({"mlp_activations"}, {"model.gated_mlp"},
               [](const LaunchRun& run, LaunchWriter& out) {
                 out.list("mlp_activations", run.model.gated_mlp
@@ -211,6 +233,25 @@ std::vector<LaunchRow> maxtext_rows() {  // NOLINT(readability-function-size): a
 }
 
 /// What its words say otherwise, which no reading shows.
+/// What its pipeline asserts before it starts. Source: AI-Hypercomputer/maxtext,
+/// configs/types.py and layers/pipeline.py.
+void add_pipeline_asserts(const LaunchRun& run, std::vector<std::string>& out) {
+  const int stages = run.parallelism.pipeline;
+  if (stages == 1) {
+    return;
+  }
+  const std::int64_t steps = micro_batches_of(run);
+  if (steps % stages != 0) {
+    out.push_back(
+        fmt::format("that it starts: num_pipeline_microbatches {} is no multiple of {} stages",
+                    steps, stages));
+  }
+  if (run.model.layers % stages != 0) {
+    out.push_back(fmt::format(
+        "that it starts: {} layers are no multiple of {} stages", run.model.layers, stages));
+  }
+}
+
 std::vector<std::string> max_remarks(const LaunchRun& run, const std::vector<LaunchLine>&) {
   std::vector<std::string> out;
   const Sharding sharding = run.parallelism.sharding;
@@ -232,6 +273,7 @@ std::vector<std::string> max_remarks(const LaunchRun& run, const std::vector<Lau
     out.push_back(
         fmt::format("training.optimizer_state is {}, and {}", core::to_word(state), optimizer));
   }
+  add_pipeline_asserts(run, out);
   const auto schedule = workload::effective_schedule(run.parallelism);
   if (run.parallelism.pipeline > 1 && schedule != workload::ScheduleKind::gpipe) {
     out.push_back(

@@ -296,13 +296,24 @@ void read_titan_compile(LaunchReader& reader, LaunchRun& run) {
   const bool old = reader.flag("training.compile").value_or(false);
   const bool model = reader.flag("compile.enable").value_or(old);
   reader.place("training.framework.elementwise", "compile.enable");
+  const auto components = reader.words("compile.components");
+  const auto compiled = [&](std::string_view part) {
+    return model && (components.empty() ||
+                     std::find(components.begin(), components.end(), part) != components.end());
+  };
   run.training.framework.elementwise =
-      model ? workload::Elementwise::compiled : workload::Elementwise::eager;
-  run.training.framework.loss = model ? workload::Loss::fused : workload::Loss::separate;
+      compiled("model") ? workload::Elementwise::compiled : workload::Elementwise::eager;
+  run.training.framework.loss =
+      compiled("loss") ? workload::Loss::fused : workload::Loss::separate;
 }
 
 void write_titan_compile(const LaunchRun& run, LaunchWriter& out) {
-  out.truth("compile.enable", run.training.framework.elementwise != workload::Elementwise::eager);
+  const bool model = run.training.framework.elementwise != workload::Elementwise::eager;
+  const bool loss = run.training.framework.loss == workload::Loss::fused;
+  out.truth("compile.enable", model || loss);
+  if (model != loss) {  // its default: both
+    out.list("compile.components", {model ? "model" : "loss"});
+  }
 }
 
 void read_titan_steps(LaunchReader& reader, LaunchRun& run) {
@@ -397,7 +408,7 @@ std::vector<LaunchRow> torchtitan_rows() {
            "float8.enable_fsdp_float8_all_gather"},
           {"training.precision", "training.framework.scaling", "training.framework.narrow_gathers"},
           read_titan_precision, write_titan_precision),
-      ruled({"compile.enable", "training.compile"}, {"training.framework.elementwise"},
+      ruled({"compile.enable", "training.compile", "compile.components"}, {"training.framework.elementwise"},
             read_titan_compile, write_titan_compile),
       {{"parallelism.enable_async_tensor_parallel"},
        {"training.framework.tensor_overlap"},
@@ -446,7 +457,6 @@ constexpr std::string_view kTitanNoEffect[]{
     "float8.emulate",
     "mx.*",
     "quantize.*",
-    "compile.components",
     "compile.backend",
     "parallelism.pipeline_parallel_schedule_csv",
     "activation_checkpoint.early_stop",
