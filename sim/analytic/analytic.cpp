@@ -230,12 +230,13 @@ class AnalyticTier::Evaluator {
 
   const RankCosts& known_rank(const ParallelismSpec& layout, int data_parallel, bool splits) {
     // Experts are spread over data-parallel ranks; nothing else of a pass depends on how many there
-    // are.
-    const int data = layout.expert * layout.expert_tensor > 1 ? data_parallel : 1;
+    // are, and of these only how groups lie.
+    const bool experts = layout.expert * layout.expert_tensor > 1;
+    const int groups = experts ? timer_.pass_groups(layout, data_parallel) : 0;
     const auto [place, fresh] = ranks_.try_emplace(
-        {rank_key(scenario_.training.framework, layout, splits), data, layout.pipeline > 1});
+        {rank_key(scenario_.training.framework, layout, splits), groups, layout.pipeline > 1});
     if (fresh) {
-      place->second = rank_costs(scenario_, layout, data, splits, timer_);
+      place->second = rank_costs(scenario_, layout, experts ? data_parallel : 1, splits, timer_);
     }
     return place->second;
   }

@@ -268,6 +268,28 @@ int BlockTimer::expert_domains(const workload::ParallelismSpec& p, int data_para
   return place->second;
 }
 
+int BlockTimer::pass_groups(const workload::ParallelismSpec& p, int data_parallel) {
+  const GroupsKey key = groups_of(p, data_parallel);
+  const auto [place, fresh] = pass_group_of_.try_emplace(key, 0);
+  if (fresh) {
+    constexpr std::array<Group, kPassGroups> kGroups{Group::tensor,      Group::context,
+                                                     Group::expert,      Group::expert_domain,
+                                                     Group::expert_rail, Group::expert_tensor};
+    const RankLayout layout = ranks_of(p, data_parallel);
+    PassGroups groups;
+    for (std::size_t i = 0; i < kPassGroups; ++i) {
+      groups.first[i] = shape_of(layout, p, key, kGroups[i]);
+    }
+    groups.second = expert_domains(p, data_parallel);
+    const auto known = std::find(pass_groups_.begin(), pass_groups_.end(), groups);
+    place->second = static_cast<int>(known - pass_groups_.begin());
+    if (known == pass_groups_.end()) {
+      pass_groups_.push_back(groups);
+    }
+  }
+  return place->second;
+}
+
 double BlockTimer::host_copy(core::Bytes bytes) const {
   return host_copy_time(kernels_, bytes).si();
 }

@@ -136,6 +136,10 @@ class BlockTimer {
   /// `RankLayout::expert_domains` of them.
   int expert_domains(const workload::ParallelismSpec& p, int data_parallel);
 
+  /// A number that layouts share whose passes communicate alike: their groups of tensor, context
+  /// and expert ranks have the same shapes, and experts lie in as many domains.
+  int pass_groups(const workload::ParallelismSpec& p, int data_parallel);
+
   /// The blocks that are `wanted`; the others stay empty.
   /// @param layout  whose groups communicate; the blocks may be those of a smaller one with the
   ///                same groups
@@ -159,6 +163,8 @@ class BlockTimer {
     network::GroupShape shape;
     bool operator==(const CallKey&) const = default;
   };
+  static constexpr std::size_t kPassGroups = 6;
+  using PassGroups = std::pair<std::array<network::GroupShape, kPassGroups>, int>;
   /// All that the members of groups depend on.
   using GroupsKey = std::array<int, 9>;
   static GroupsKey groups_of(const workload::ParallelismSpec& p, int data_parallel);
@@ -188,6 +194,8 @@ class BlockTimer {
   std::unordered_map<CallKey, double, CallHash> transfers_;  ///< looked up only, never iterated
   std::map<std::pair<GroupsKey, workload::Group>, network::GroupShape> shapes_;
   std::map<GroupsKey, int> expert_domains_;
+  std::vector<PassGroups> pass_groups_;     ///< by number
+  std::map<GroupsKey, int> pass_group_of_;  ///< numbers
 };
 
 }  // namespace headway::analytic

@@ -13,7 +13,7 @@ namespace headway::analytic {
 /// entry.
 struct LayoutKey {
   workload::ParallelismSpec layout;
-  int data = 1;
+  int data = 1;            ///< data-parallel ranks, or how groups of a pass lie
   bool pipelined = false;  ///< messages between stages hold up the CPUs
   bool operator==(const LayoutKey&) const = default;
 };

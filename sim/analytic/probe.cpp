@@ -91,7 +91,7 @@ Probe make_probe(const workload::ModelSpec& model,
   made.graph = workload::build_step_graph(
       model, training, probe, data_parallel, micro_batches,
       timer.expert_domains(groups, data_parallel),
-      traffic ? workload::GraphDetail::traffic : workload::GraphDetail::whole);
+      traffic ? workload::GraphDetail::traffic : workload::GraphDetail::passes);
   for (const Block& block : made.graph.blocks) {
     made.roles.push_back(role_of(block));
   }

@@ -221,6 +221,23 @@ TEST(StepGraphDetail, OfTrafficHasTheSameCallsAndReductions) {
   }
 }
 
+// What ranks compute and send inside a replica is there, replicas exchange nothing.
+TEST(StepGraphDetail, OfPassesHasTheSameWorkAndNoTrafficOfReplicas) {
+  const ModelSpec model = llama_8b();
+  const ParallelismSpec parallelism = split(8, 4);
+  const StepGraph whole = build_step_graph(model, recipe(8192, 16), parallelism, 2, 8);
+  const StepGraph passes =
+      build_step_graph(model, recipe(8192, 16), parallelism, 2, 8, 1, GraphDetail::passes);
+  EXPECT_GT(matrix_work(whole), 0);
+  EXPECT_EQ(matrix_work(passes), matrix_work(whole));
+  for (const auto kind : {CollectiveKind::reduce_scatter, CollectiveKind::all_gather}) {
+    EXPECT_GT(collective_bytes(passes, Group::tensor, kind), 0);
+    EXPECT_EQ(collective_bytes(passes, Group::tensor, kind),
+              collective_bytes(whole, Group::tensor, kind));
+    EXPECT_EQ(collective_bytes(passes, Group::data_context, kind), 0);
+  }
+}
+
 /// All-reduce, all-gather and reduce-scatter bytes of the tensor group, in units of the residual
 /// stream S.
 std::tuple<double, double, double> tensor_streams(const StepGraph& graph, double stream) {

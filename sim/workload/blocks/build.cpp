@@ -51,7 +51,7 @@ class GraphBuilder {
 
   StepGraph build() {
     if (runs_teacher(input_.training)) {
-      teacher_.emplace(input_, expert_domains_, ranks_, detail_, blocks_);
+      teacher_.emplace(input_, expert_domains_, several() ? ranks_ : DataRanks{}, detail_, blocks_);
     }
     if (input_.model.vision) {
       encoder_.emplace(input_, detail_, blocks_);
@@ -81,7 +81,7 @@ class GraphBuilder {
   /// The same of a block that computes.
   template <class Write>
   int intern(std::string name, Write write) {
-    return intern(detail_ == GraphDetail::whole ? write() : Block{std::move(name), {}});
+    return intern(detail_ != GraphDetail::traffic ? write() : Block{std::move(name), {}});
   }
 
   void intern_layer(const LayerKind& kind) {
@@ -109,20 +109,20 @@ class GraphBuilder {
                        [](const WorkItem& item) { return item.kind == WorkKind::weight_gradient; });
   }
 
+  /// Whether replicas exchange gradients and weights.
+  bool several() const { return detail_ != GraphDetail::passes && ranks_.several(); }
   bool reduces_early() const {
-    return ranks_.several() &&
-           reduces_beside_backward(input_.training.framework, input_.parallelism);
+    return several() && reduces_beside_backward(input_.training.framework, input_.parallelism);
   }
   bool reduces_always() const {
-    return ranks_.several() &&
-           reduces_every_micro_batch(input_.training.framework, input_.parallelism);
+    return several() && reduces_every_micro_batch(input_.training.framework, input_.parallelism);
   }
   bool shards_weights() const {
-    return ranks_.several() && workload::shards_weights(input_.parallelism.sharding) &&
+    return several() && workload::shards_weights(input_.parallelism.sharding) &&
            !gathers_once(input_.training.framework, input_.parallelism);
   }
   bool gathers_early() const {
-    return ranks_.several() && input_.training.framework.gathers_beside_forward() &&
+    return several() && input_.training.framework.gathers_beside_forward() &&
            input_.parallelism.sharding != Sharding::zero0 && !shards_weights();
   }
 
@@ -193,9 +193,11 @@ class GraphBuilder {
       const ChunkLayout& chunk = layout_.at(stage, c);
       connect(blocks, chunk);
       blocks.runs = layer_runs(input_.model, input_.parallelism, chunk.first_layer, chunk.layers);
-      blocks.buckets =
-          chunk_buckets(input_.model, input_.training, input_.parallelism, chunk, ranks_.shared);
-      add_traffic(blocks);
+      if (several()) {
+        blocks.buckets =
+            chunk_buckets(input_.model, input_.training, input_.parallelism, chunk, ranks_.shared);
+        add_traffic(blocks);
+      }
     }
     return chunks;
   }
@@ -551,8 +553,8 @@ class GraphBuilder {
         run_item(stage, index, chunks[static_cast<std::size_t>(item.chunk)], i);
       }
     }
-    const int end =
-        intern("finish step", [&] { return end_block(input_, layout_, ranks_, index); });
+    const int end = intern(detail_ == GraphDetail::whole ? end_block(input_, layout_, ranks_, index)
+                                                         : Block{"finish step", {}});
     call(stage, end, {0, CallKind::epilogue, -1, 0, 1});
     return stage;
   }

@@ -46,6 +46,7 @@ Violations violations(const ModelSpec& model,
 /// What of a step is written down.
 enum class GraphDetail : std::uint8_t {
   whole,
+  passes,   ///< without the traffic of replicas, and the step's end is empty
   traffic,  ///< only the traffic of stages and replicas: the blocks of layers, embedding, head and
             ///< of the step's end are empty
 };

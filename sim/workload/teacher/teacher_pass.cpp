@@ -28,7 +28,7 @@ TeacherPass::TeacherPass(const BlockInput& student,
 
 template <class Write>
 int TeacherPass::intern(const std::string& name, Write write) {
-  Block block = detail_ == GraphDetail::whole ? write() : Block{};
+  Block block = detail_ != GraphDetail::traffic ? write() : Block{};
   block.name = "teacher " + name;
   block.teacher = true;
   return blocks_.intern(std::move(block));

@@ -10,7 +10,7 @@ EncoderPass::EncoderPass(const BlockInput& language, GraphDetail detail, BlockTa
     block.encoder = true;
     return blocks.intern(std::move(block));
   };
-  const bool whole = detail == GraphDetail::whole;
+  const bool whole = detail != GraphDetail::traffic;
   for (const EncoderRun& run : parts_) {
     const auto [place, fresh] = blocks_.try_emplace({run.part, run.kind});
     if (!fresh) {
