@@ -98,9 +98,12 @@ std::string plain(const Figure& figure) {
     return "";
   }
   switch (figure.kind) {
-    case FigureKind::number: return fmt::format("{}", figure.number);
-    case FigureKind::integer: return fmt::format("{}", figure.integer);
-    case FigureKind::flag: return figure.integer != 0 ? "true" : "false";
+    case FigureKind::number:
+      return fmt::format("{}", figure.number);
+    case FigureKind::integer:
+      return fmt::format("{}", figure.integer);
+    case FigureKind::flag:
+      return figure.integer != 0 ? "true" : "false";
     case FigureKind::list: {
       std::string all;
       for (const Figure& part : figure.parts) {
@@ -108,7 +111,8 @@ std::string plain(const Figure& figure) {
       }
       return all;
     }
-    default: return figure.text;
+    default:
+      return figure.text;
   }
 }
 

@@ -6,6 +6,7 @@
 
 #include "sim/core/text.h"
 #include "sim/training/unequal/node_kinds.h"
+#include "sim/workload/schedule/schedule.h"
 
 namespace headway::study {
 
@@ -123,8 +124,9 @@ std::vector<std::string> asked_in_words(const training::Scenario& s, const Layou
       fmt::format("tensor {} x context {} x pipeline {} (virtual {}) x data {}, {}, {}, {} "
                   "micro-batch{} of {}, recompute {}",
                   p.tensor, p.context, p.pipeline, p.virtual_stages, layout.data_parallel,
-                  core::to_word(p.sharding), core::to_word(p.schedule), count(layout.micro_batches),
-                  layout.micro_batches == 1 ? "" : "es", p.micro_batch, core::to_word(p.recompute)),
+                  core::to_word(p.sharding), core::to_word(workload::effective_schedule(p)),
+                  count(layout.micro_batches), layout.micro_batches == 1 ? "" : "es", p.micro_batch,
+                  core::to_word(p.recompute)),
   };
 }
 

@@ -79,10 +79,10 @@ void add_stages(const workload::ParallelismSpec& p, std::vector<std::string>& li
   }
   const auto add = [&](const char* field, int layers) {
     if (layers > 0) {
-      list.push_back(
-          fmt::format("parallelism.{}: {} does nothing with pipeline 1, whose stage has all layers; "
-                      "choose a pipeline degree or leave it out",
-                      field, layers));
+      list.push_back(fmt::format(
+          "parallelism.{}: {} does nothing with pipeline 1, whose stage has all layers; "
+          "choose a pipeline degree or leave it out",
+          field, layers));
     }
   };
   add("first_stage_layers", p.first_stage_layers);

@@ -379,6 +379,14 @@ TEST_F(PlanVerb, SavesLaunchFilesOfTheSoftware) {
   EXPECT_THAT(read("titan/plan-1.torchtitan.toml"), HasSubstr("[parallelism]"));
 }
 
+// Stages of several chunks are interleaved where the schedule is 1f1b, and that is what is said.
+TEST_F(RunVerb, SaysTheScheduleThatRuns) {
+  write_small("s.yaml");
+  EXPECT_THAT(run("run s.yaml --set parallelism.pipeline=2 --set parallelism.virtual=2").out,
+              HasSubstr("interleaved,"));
+  EXPECT_THAT(run("run s.yaml --set parallelism.pipeline=2").out, HasSubstr("1f1b,"));
+}
+
 // Trials that are all alike do not tell how well their mean is known; a single node is one node.
 TEST_F(RunVerb, TrialsThatDoNotDifferAreSaid) {
   write_small("s.yaml", "run: {until: {steps: 100}, mean_within: 0.01}\n");

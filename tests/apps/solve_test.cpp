@@ -66,8 +66,8 @@ TEST_F(SolveVerb, DoublesOnBeyondWhatARuleRefuses) {
   };
   ASSERT_EQ(run("check s.yaml" + set + "8").code, 2);
   for (const int nodes : {9, 18}) {
-    const json found = solved(fmt::format("cluster.nodes --for 'step.tokens_per_s >= {}'{}4",
-                                          0.99 * figure(nodes), set));
+    const json found = solved(
+        fmt::format("cluster.nodes --for 'step.tokens_per_s >= {}'{}4", 0.99 * figure(nodes), set));
     EXPECT_EQ(found["status"], "ok");
     EXPECT_EQ(found["answer"]["value"], std::to_string(nodes));
     for (const json& point : found["points"]) {

@@ -239,8 +239,7 @@ TEST(DeepSpeed, ReckonsTheMicroBatchFromTheOthers) {
                 Contains("train_micro_batch_size_per_gpu is 256 / 32 ranks / 4 micro-batches = 2"));
   }
   EXPECT_THAT(refusal([&] {
-                deepspeed("{\"train_batch_size\": 100, \"gradient_accumulation_steps\": 4}",
-                          start);
+                deepspeed("{\"train_batch_size\": 100, \"gradient_accumulation_steps\": 4}", start);
               }),
               HasSubstr("a batch of 100 is no multiple of 32 ranks x 4 micro-batches"));
 }

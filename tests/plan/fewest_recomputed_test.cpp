@@ -253,11 +253,10 @@ TEST(Refusals, AreOfOffloadAndOrderOfRanks) {
   EXPECT_EQ(told([](auto& p) { p.offload = Offload::all, p.pipeline = 2; }),
             "parallelism.offload: Mine does not start offload all with pipeline stages "
             "(training.framework.refuses)");
-  EXPECT_EQ(told([](auto& p) {
-              p.offload = Offload::activations, p.recompute = Recompute::selective;
-            }),
-            "parallelism.offload: Mine does not start offload activations with recomputation "
-            "(training.framework.refuses)");
+  EXPECT_EQ(
+      told([](auto& p) { p.offload = Offload::activations, p.recompute = Recompute::selective; }),
+      "parallelism.offload: Mine does not start offload activations with recomputation "
+      "(training.framework.refuses)");
   const auto stages_first = [](auto& p) {
     p.rank_order = RankOrder::pipeline_first, p.pipeline = 2;
   };

@@ -237,8 +237,8 @@ TEST(Check, NodesDoNotShareTheDomainOfAServerWhoseGpusAreChanged) {
     return std::string();
   };
   EXPECT_THAT(told(apart), HasSubstr("nodes of 4 GPUs would share the NVLink domain of 8 GPUs"));
-  EXPECT_EQ(told({}), "");                   // where nobody changed one of them, that is the node
-  s.cluster.nodes = 1;                       // has nobody to share it with
+  EXPECT_EQ(told({}), "");  // where nobody changed one of them, that is the node
+  s.cluster.nodes = 1;      // has nobody to share it with
   EXPECT_EQ(told(apart), "");
   s.cluster.nodes = 8;
   s.cluster.node.scale_up.domain_gpus = 72;  // a rack

@@ -148,15 +148,15 @@ void write_max_recompute(const LaunchRun& run, LaunchWriter& out) {
                                                                     : "save_dot_except_mlp");
 }
 
-/// MaxText asks a model of experts alone for their width here too. Source: AI-Hypercomputer/maxtext,
-/// configs/types.py: "For a fully MoE model, base_mlp_dim must equal base_moe_mlp_dim".
+/// MaxText asks a model of experts alone for their width here too. Source: its checks (types.py):
+/// "For a fully MoE model, base_mlp_dim must equal base_moe_mlp_dim".
 LaunchRow max_width_row() {
   const auto read = [](LaunchReader& reader, LaunchRun& run) {
     constexpr std::string_view kKey = "base_mlp_dim";
     const auto width = reader.whole(kKey);
     reader.place("model.ffn", kKey);
-    const bool experts = run.model.moe && run.model.moe->leading_dense_layers == 0 &&
-                         width == run.model.moe->ffn;
+    const bool experts =
+        run.model.moe && run.model.moe->leading_dense_layers == 0 && width == run.model.moe->ffn;
     run.model.ffn = experts ? 0 : width.value_or(run.model.ffn);
   };
   const auto write = [](const LaunchRun& run, LaunchWriter& out) {
@@ -233,8 +233,7 @@ std::vector<LaunchRow> maxtext_rows() {  // NOLINT(readability-function-size): a
 }
 
 /// What its words say otherwise, which no reading shows.
-/// What its pipeline asserts before it starts. Source: AI-Hypercomputer/maxtext,
-/// configs/types.py and layers/pipeline.py.
+/// What its pipeline asserts before it starts. Source: MaxText, types.py and pipeline.py.
 void add_pipeline_asserts(const LaunchRun& run, std::vector<std::string>& out) {
   const int stages = run.parallelism.pipeline;
   if (stages == 1) {
@@ -242,13 +241,12 @@ void add_pipeline_asserts(const LaunchRun& run, std::vector<std::string>& out) {
   }
   const std::int64_t steps = micro_batches_of(run);
   if (steps % stages != 0) {
-    out.push_back(
-        fmt::format("that it starts: num_pipeline_microbatches {} is no multiple of {} stages",
-                    steps, stages));
+    out.push_back(fmt::format(
+        "that it starts: num_pipeline_microbatches {} is no multiple of {} stages", steps, stages));
   }
   if (run.model.layers % stages != 0) {
-    out.push_back(fmt::format(
-        "that it starts: {} layers are no multiple of {} stages", run.model.layers, stages));
+    out.push_back(fmt::format("that it starts: {} layers are no multiple of {} stages",
+                              run.model.layers, stages));
   }
 }
 

@@ -303,8 +303,7 @@ void read_titan_compile(LaunchReader& reader, LaunchRun& run) {
   };
   run.training.framework.elementwise =
       compiled("model") ? workload::Elementwise::compiled : workload::Elementwise::eager;
-  run.training.framework.loss =
-      compiled("loss") ? workload::Loss::fused : workload::Loss::separate;
+  run.training.framework.loss = compiled("loss") ? workload::Loss::fused : workload::Loss::separate;
 }
 
 void write_titan_compile(const LaunchRun& run, LaunchWriter& out) {
@@ -408,8 +407,8 @@ std::vector<LaunchRow> torchtitan_rows() {
            "float8.enable_fsdp_float8_all_gather"},
           {"training.precision", "training.framework.scaling", "training.framework.narrow_gathers"},
           read_titan_precision, write_titan_precision),
-      ruled({"compile.enable", "training.compile", "compile.components"}, {"training.framework.elementwise"},
-            read_titan_compile, write_titan_compile),
+      ruled({"compile.enable", "training.compile", "compile.components"},
+            {"training.framework.elementwise"}, read_titan_compile, write_titan_compile),
       {{"parallelism.enable_async_tensor_parallel"},
        {"training.framework.tensor_overlap"},
        FlagField{kTensorOverlap},

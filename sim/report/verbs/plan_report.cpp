@@ -144,8 +144,7 @@ std::vector<std::string> machine_lines(const study::PlanReport& report) {
 }
 
 /// How the GPUs are divided, and what comes of it.
-Table plans_table(const study::PlanReport& report,
-                  const std::vector<study::PlannedRun>& plans) {
+Table plans_table(const study::PlanReport& report, const std::vector<study::PlannedRun>& plans) {
   using Plan = study::PlannedRun;
   PlanColumns out(plans);
   const auto& own = report.scenario;

@@ -26,9 +26,12 @@ enum class RefusedBeside {
 constexpr auto enum_words(RefusedBeside) {
   using R = RefusedBeside;
   using E = core::EnumWord<R>;
-  return std::array{E{R::pipeline, "pipeline"}, E{R::expert, "expert"},
-                    E{R::accumulation, "accumulation"}, E{R::uneven_stages, "uneven-stages"},
-                    E{R::recompute, "recompute"}, E{R::context, "context"},
+  return std::array{E{R::pipeline, "pipeline"},
+                    E{R::expert, "expert"},
+                    E{R::accumulation, "accumulation"},
+                    E{R::uneven_stages, "uneven-stages"},
+                    E{R::recompute, "recompute"},
+                    E{R::context, "context"},
                     E{R::other_data_ranks, "other-data-ranks"}};
 }
 
