@@ -232,7 +232,6 @@ std::vector<LaunchRow> maxtext_rows() {  // NOLINT(readability-function-size): a
   };
 }
 
-/// What its words say otherwise, which no reading shows.
 /// What its pipeline asserts before it starts. Source: MaxText, types.py and pipeline.py.
 void add_pipeline_asserts(const LaunchRun& run, std::vector<std::string>& out) {
   const int stages = run.parallelism.pipeline;
@@ -250,6 +249,7 @@ void add_pipeline_asserts(const LaunchRun& run, std::vector<std::string>& out) {
   }
 }
 
+/// What its words say otherwise, which no reading shows.
 std::vector<std::string> max_remarks(const LaunchRun& run, const std::vector<LaunchLine>&) {
   std::vector<std::string> out;
   const Sharding sharding = run.parallelism.sharding;
