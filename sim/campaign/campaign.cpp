@@ -213,11 +213,10 @@ void warn_of_waiting(CampaignOutcome& outcome) {
     total += a == static_cast<std::size_t>(Account::spare_idle) ? 0 : ledger.gpu_seconds[a];
   }
   const double share = ledger[Account::wait] / total;
-  if (share > 0.001) {
+  if (share > kWaitTarget) {  // with less spares suffice, as advice has it
     outcome.warnings.push_back(
         fmt::format("{:.3g} % of the wall clock is spent waiting for a node to come back from "
-                    "repair; more spares "
-                    "or faster repair would help",
+                    "repair; more spares or faster repair would help",
                     100 * share));
   }
 }

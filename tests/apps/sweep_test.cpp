@@ -221,6 +221,25 @@ TEST_F(SweepVerb, TheBestOfAShareIsTheHighest) {
             "highest");
 }
 
+// The storage is not in a step: all points have one time of it, and what tells them apart is said,
+// ranks them, and is what the chart shows.
+TEST_F(SweepVerb, EqualsAreToldApartByTheNextFigure) {
+  write_small("plain.yaml",
+              "run: {until: {tokens: 1.0e9}, trials: 2, failures: {use: llama-3-54-days}, "
+              "checkpoint: {interval: 60 s, mode: sync}}\n");
+  const std::string words =
+      "sweep plain.yaml --sweep run.checkpoint.interval=60s,600s,30s --best step.time_s ";
+  const json result = json::parse(run(words + "--format json").out);
+  EXPECT_EQ(result["best_point"], 1);
+  const Outcome text = run(words + "--report page.html");
+  EXPECT_THAT(text.out, HasSubstr("Best is point 1: run.checkpoint.interval=600s"));
+  EXPECT_THAT(text.out, HasSubstr("2 others have as much: of them it has the highest "
+                                  "campaign.ettr.p50 (`--best campaign.ettr.p50` ranks by that)."));
+  EXPECT_THAT(read("page.html"), HasSubstr("Every point of the sweep: ETTR"));
+  EXPECT_THAT(run("sweep plain.yaml --sweep run.seed=1,2 --figures step.time_s").out,
+              HasSubstr("1 other has as much, and no other figure differs: the first is named."));
+}
+
 TEST_F(SweepVerb, ADryRunListsEveryPointAndDoesNothingElse) {
   const Outcome many = run("sweep s.yaml --dry-run --sweep training.global_batch=64:6400:64");
   EXPECT_THAT(many.out, HasSubstr("1,600 points"));

@@ -95,6 +95,26 @@ TEST(RunScreen, IsNeverMoreThanAScreen) {
   EXPECT_THAT(run_screen(report), HasSubstr("6 more warnings"));
 }
 
+// However much is said of other things, three remedies are: bars make room, of which the two largest
+// stay, since of one nobody learns what is lost.
+TEST(RunScreen, ThreeRemediesStayBesideAWarning) {
+  auto report = full_report();
+  report.limit = "The step is limited by something that is said in a sentence of two lines: 30 %.";
+  report.asked[1] = std::string(70, 'c') + " and more";
+  report.cost.emplace();
+  report.cost->total_usd.p50 = 90'000;
+  report.remedies.resize(3, {"a change", "brings", 0.1, false});
+  report.warnings = {"a warning of " + std::string(60, 'w') + " and more"};
+  const std::string text = run_screen(report);
+  EXPECT_THAT(text, HasSubstr("\n  3. brings: a change\n"));
+  EXPECT_THAT(text, HasSubstr("\nWhere the step goes\n  compute  "));
+  EXPECT_THAT(text, HasSubstr("\n  the pipeline bubble                18.8 % ######"));
+  EXPECT_THAT(text, Not(HasSubstr("data-parallel communication")));
+  EXPECT_THAT(text, HasSubstr("Compared before"));
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'),
+            static_cast<std::ptrdiff_t>(kScreenLines));
+}
+
 // A million tokens cost what the screen's own figures say: 90 k USD over 3 T tokens, whatever the
 // bill of the mean usage is.
 TEST(RunScreen, ATokenCostsWhatTheFiguresBesideItSay) {

@@ -26,7 +26,7 @@ TEST(Remedies, LossesOfTheStepAreBoundsLargestFirst) {
   EXPECT_EQ(list[0].brings, "at most 18.8 % of the step");
   EXPECT_TRUE(list[0].at_most);
   EXPECT_DOUBLE_EQ(list[1].gain, 0.125);
-  EXPECT_EQ(list[1].brings, "at most 12.5 % of the step");
+  EXPECT_EQ(list[1].brings, "at most 12.5 % of the step (its longest path)");
 }
 
 // A step without its path has no bound: 0.25 of 4 s of the mean rank are about what data brings.
@@ -165,12 +165,40 @@ TEST(Remedies, PowerThatBoardsLackIsABound) {
   const auto list = remedies(report);
   ASSERT_EQ(list.size(), 3U);
   EXPECT_EQ(list[1].change, "3.2 kW more for the building: boards at 700 W, not 500 W");
-  EXPECT_EQ(list[1].brings, "at most 15.2 % of the step");
+  EXPECT_EQ(list[1].brings, "at most 15.2 % of the step (its longest path)");
   EXPECT_NEAR(list[1].gain, 0.875 * (1 - std::sqrt(430.0 / 630)), 1e-12);
   EXPECT_TRUE(list[1].at_most);
   cluster.node.gpu = {};
   cluster.node.gpu.power = core::Watts(400);  // fed in full
   EXPECT_EQ(remedies(report).size(), 2U);
+}
+
+// Of 1,000 s of the clock that are not idle spares 400 load: at most 40 %, before losses of the step
+// (18.75 % of the half that is useful). What advice computes (spares, detection, lost steps) has no
+// bound beside it, and what is below 0.2 % no line.
+TEST(Remedies, LossesOfTheRunAreBounds) {
+  using campaign::Account;
+  auto report = sample_report_with_campaign();
+  report.campaign->advice = {};
+  report.campaign->ettr.mean = 0.5;
+  auto& ledger = report.campaign->ledger;
+  ledger = {};
+  const auto account = [&](Account of) -> double& {
+    return ledger.gpu_seconds[static_cast<std::size_t>(of)];
+  };
+  account(Account::useful) = 500;
+  account(Account::load) = 400;
+  account(Account::restart) = 1;
+  account(Account::wait) = 49;
+  account(Account::lost) = 50;
+  account(Account::spare_idle) = 7000;
+  const auto list = remedies(report, 20);
+  ASSERT_EQ(list.size(), 3U);
+  EXPECT_THAT(list[0].change, testing::StartsWith("loading checkpoints: storage that reads"));
+  EXPECT_EQ(list[0].brings, "at most 40.0 % of the wall clock");
+  EXPECT_DOUBLE_EQ(list[0].gain, 0.4);
+  EXPECT_TRUE(list[0].at_most);
+  EXPECT_DOUBLE_EQ(list[1].gain, 0.09375);
 }
 
 TEST(Remedies, APlanThatDoesNotFitHasNone) {

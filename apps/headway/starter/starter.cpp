@@ -1,12 +1,17 @@
 #include "apps/headway/starter/starter.h"
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <fmt/format.h>
 #include <numeric>
 #include <optional>
+#include <set>
 #include <vector>
 
+#include "sim/analytic/analytic.h"
+#include "sim/campaign/advice.h"
+#include "sim/campaign/resolve/resolve.h"
 #include "sim/config/load.h"
 #include "sim/config/suggestions/suggest.h"
 #include "sim/config/writer.h"
@@ -139,6 +144,7 @@ namespace {
 /// What is chosen for a layout.
 struct Layout {
   int tensor = 1, pipeline = 1;
+  int chunks = 1;  ///< of layers on a stage: the interleaved schedule
   int first_layers = 0, last_layers = 0;  ///< of the end stages; 0: as the others
   int expert = 1;
   const char* recompute = "none";
@@ -168,6 +174,19 @@ std::vector<int> expert_degrees(const NamedModel& model, const Server& server, i
   return degrees;
 }
 
+/// Chunks that the layers of each stage may be cut into, so that all have as many layers.
+std::vector<int> chunks_of(const Layout& layout, int layers) {
+  const int middle = (layers + layout.pipeline - 1) / layout.pipeline;
+  std::vector<int> list{1};
+  for (int chunks = 2; layout.pipeline > 1 && chunks <= middle; ++chunks) {
+    // Ends with fewer layers have them in chunks of one, of which some are empty.
+    if (middle % chunks == 0 && (layout.first_layers == 0 || chunks == middle)) {
+      list.push_back(chunks);
+    }
+  }
+  return list;
+}
+
 /// Those of one recompute: fewest GPUs a replica first, of these fewest stages, of these fewest
 /// expert ranks. Stages are equal where layers divide; else the ends have fewer.
 /// @param stages  most that are tried
@@ -188,7 +207,10 @@ std::vector<Layout> layouts_of(
       if (gpus % (tensor * pipeline) == 0 && even) {
         for (const int expert : expert_degrees(model, server, gpus / (tensor * pipeline))) {
           layout.expert = expert;
-          list.push_back(layout);
+          for (const int chunks : chunks_of(layout, model.spec.layers)) {
+            layout.chunks = chunks;
+            list.push_back(layout);
+          }
         }
       }
     }
@@ -200,40 +222,51 @@ std::vector<Layout> layouts_of(
   return list;
 }
 
-/// Those that may be tried: pipelines first, then recompute, then weights sharded over all data
-/// ranks without a pipeline.
-std::vector<Layout> layouts(const NamedModel& model, const Server& server, int gpus) {
+/// Those of one sharding that may be tried; with weights sharded over all data ranks (zero3) none
+/// has a pipeline.
+std::vector<Layout> layouts(const NamedModel& model,
+                            const Server& server,
+                            int gpus,
+                            const char* sharding) {
   std::vector<Layout> list;
-  for (const char* sharding : {"zero1", "zero3"}) {
-    const int stages = sharding == std::string_view("zero1") ? model.spec.layers : 1;
-    for (const char* recompute : {"none", "selective", "full"}) {
-      Layout choices;
-      choices.recompute = recompute;
-      choices.sharding = sharding;
-      for (const Layout& layout : layouts_of(model, server, gpus, stages, choices)) {
-        list.push_back(layout);
-      }
+  const int stages = sharding == std::string_view("zero1") ? model.spec.layers : 1;
+  for (const char* recompute : {"none", "selective", "full"}) {
+    Layout choices;
+    choices.recompute = recompute;
+    choices.sharding = sharding;
+    for (const Layout& layout : layouts_of(model, server, gpus, stages, choices)) {
+      list.push_back(layout);
     }
   }
   return list;
 }
 
-/// What is wrong with a scenario.
+training::CheckedScenario checked(const std::string& text) {
+  const auto loaded = config::load_scenario_text(text, "scenario.yaml", {config_roots(), {}});
+  return training::check(loaded.scenario, loaded.marks);
+}
+
+/// What is wrong with a scenario, or how fast it is.
 struct Fault {
   std::string text;              ///< why it breaks a rule or leaves no memory free; empty: nothing
   double need = 0;               ///< of memory / what there is; 0: it breaks a rule
   bool other_recompute = false;  ///< its framework does not recompute so
+  core::Seconds sequence{0};     ///< step / sequences in it, by the analytic tier, of one that works
 };
 
 Fault fault_of(const std::string& text) {
   try {
-    const auto loaded = config::load_scenario_text(text, "scenario.yaml", {config_roots(), {}});
-    const auto memory = training::predict_memory(training::check(loaded.scenario, loaded.marks));
-    const bool works = memory.fits && !training::near_memory_limit(memory);
-    return {works ? ""
-                  : fmt::format("the fullest GPU needs {:.1f} of its {:.1f} GiB",
-                                memory.peak / 1_GiB, memory.capacity / 1_GiB),
-            memory.peak / memory.capacity, !training::software_warnings(loaded.scenario).empty()};
+    const auto scenario = checked(text);
+    const auto memory = training::predict_memory(scenario);
+    if (!memory.fits || training::near_memory_limit(memory)) {
+      return {fmt::format("the fullest GPU needs {:.1f} of its {:.1f} GiB", memory.peak / 1_GiB,
+                          memory.capacity / 1_GiB),
+              memory.peak / memory.capacity};
+    }
+    analytic::AnalyticTier tier(scenario.scenario());
+    return {"", memory.peak / memory.capacity,
+            !training::software_warnings(scenario.scenario()).empty(),
+            tier.evaluate(scenario).time / double(scenario.scenario().training.global_batch)};
   } catch (const core::Error& error) {
     return {error.diagnostics().front().message};
   }
@@ -272,15 +305,31 @@ int first_length(const workload::ModelSpec& model) {
                        : kUsual;
 }
 
+/// Sequences in a step that all replicas share evenly: the tokens of Llama 3 405B, whose batch grew
+/// from 4 to 16 million (arXiv 2407.21783, section 3.4.1); of that as many as there are GPUs for.
+int usual_batch(int gpus, int length, int replicas) {
+  constexpr std::int64_t kTokensOfAGpu = 8192, kLeast = 512 * 8192, kMost = 2048 * 8192;
+  const auto tokens = std::clamp(gpus * kTokensOfAGpu, kLeast, kMost);
+  const auto sequences = std::max(static_cast<int>(tokens / length), replicas);
+  return (sequences + replicas - 1) / replicas * replicas;
+}
+
+/// A file system of the catalogue that so many GPUs do not wait for at every restart.
+const char* storage_of(int gpus) {
+  constexpr int kFew = 1024;
+  return gpus > kFew ? "lustre-1-tb-per-s" : "lustre";
+}
+
+/// @param spares  idle nodes
 std::string text_with(const StarterChoice& choice,
                       const NamedModel& model,
                       const Server& server,
                       int gpus,
                       const Layout& layout,
-                      const std::string& framework) {
-  constexpr int kUsualBatch = 512;
+                      const std::string& framework,
+                      std::int64_t spares) {
   const int replicas = std::max(1, gpus / (layout.tensor * layout.pipeline));
-  const int batch = (std::max(kUsualBatch, replicas) + replicas - 1) / replicas * replicas;
+  const int length = first_length(model.spec);
   const std::string name =
       choice.name.empty() ? fmt::format("{} on {} GPUs", model.name, gpus) : choice.name;
   constexpr int kUsualTokens = 1024;
@@ -307,8 +356,8 @@ cluster:
   nodes: {}  # servers that train
   node: {{use: {}}}  # {} GPUs each
   fabric: {{use: rail-optimized-ndr, link_bandwidth: {}}}
-  storage: {{use: lustre}}  # where checkpoints go
-  spares: 1  # idle servers that replace broken ones
+  storage: {{use: {}}}  # where checkpoints go
+  spares: {}  # idle servers that replace broken ones
 
 model: {}
 
@@ -319,7 +368,7 @@ training:
 
 parallelism:  # tensor x context x pipeline x data = GPUs
   tensor: {}
-  pipeline: {}{}
+  pipeline: {}{}{}
   data: auto{}
   sharding: {}
   micro_batch: 1
@@ -332,8 +381,11 @@ run:  # leave out to predict one step only
 {}  trials: 100
 )",
       config::quoted(core::visible(name)), gpus / server.gpus, server.entry, server.gpus,
-      server.card, model.line, first_length(model.spec), batch, server.precision, framework, images,
-      layout.tensor, layout.pipeline, ends_of(layout), expert_of(layout, "\n  ", ":"),
+      server.card, storage_of(gpus), spares, model.line, length, usual_batch(gpus, length, replicas),
+      server.precision, framework, images, layout.tensor, layout.pipeline,
+      layout.chunks > 1 ? fmt::format("\n  virtual: {}  # chunks of layers on a stage", layout.chunks)
+                        : "",
+      ends_of(layout), expert_of(layout, "\n  ", ":"),
       layout.sharding, layout.recompute, prices);
 }
 
@@ -408,6 +460,62 @@ std::vector<std::string> remarks_of(const NamedModel& model, const Server& serve
   return remarks;
 }
 
+struct Found {
+  Layout layout;
+  std::string framework;
+};
+
+/// Of the layouts of a sharding that work the fastest; of such the first.
+/// @param nearest  out: told of those that do not work
+std::optional<Found> fastest(const StarterChoice& choice,
+                             const NamedModel& model,
+                             const Server& server,
+                             int gpus,
+                             const char* sharding,
+                             Nearest& nearest) {
+  std::optional<Found> best;
+  core::Seconds least(0);
+  std::set<std::array<int, 4>> fit;  // what fits without recomputing is slower with it
+  for (const Layout& layout : layouts(model, server, gpus, sharding)) {
+    const std::array shape{layout.tensor, layout.pipeline, layout.chunks, layout.expert};
+    if (fit.contains(shape)) {
+      continue;
+    }
+    const auto ask = [&](const std::string& framework) {
+      return fault_of(text_with(choice, model, server, gpus, layout, framework, 1));
+    };
+    std::string framework = framework_line(layout);
+    Fault fault = ask(framework);
+    if (!fault.text.empty()) {
+      nearest.add(layout, fault);
+      continue;
+    }
+    if (fault.other_recompute) {
+      framework.clear();
+      fault = ask(framework);
+    }
+    if (fault.text.empty()) {
+      fit.insert(shape);
+    }
+    if (fault.text.empty() && (!best || fault.sequence < least)) {
+      best = Found{layout, framework};
+      least = fault.sequence;
+    }
+  }
+  return best;
+}
+
+/// Idle nodes with which the run hardly ever waits for one; at least one.
+std::int64_t usual_spares(const std::string& text) {
+  constexpr int kTrials = 10;  // asked only where no closed form knows
+  const auto scenario = checked(text);
+  const auto step = training::simulate_step(scenario);
+  const auto job = campaign::resolve_job(scenario, step).job;
+  campaign::StepTimes times(campaign::waits_for_the_slowest);
+  const auto needed = campaign::spares_for(job, campaign::kWaitTarget, kTrials, 1, times);
+  return std::max<std::int64_t>(1, needed ? needed->nodes : 1);
+}
+
 }  // namespace
 
 Starter starter(const StarterChoice& choice) {
@@ -424,18 +532,12 @@ Starter starter(const StarterChoice& choice) {
         gpus, below > 0 ? fmt::format("{} or ", below) : "", below + server.gpus));
   }
   Nearest nearest;
-  for (const Layout& layout : layouts(model, server, gpus)) {
-    std::string text = text_with(choice, model, server, gpus, layout, framework_line(layout));
-    const Fault fault = fault_of(text);
-    if (fault.text.empty()) {
-      if (fault.other_recompute) {
-        text = text_with(choice, model, server, gpus, layout, "");
-      }
-      if (!fault.other_recompute || fault_of(text).text.empty()) {
-        return {text, remarks_of(model, server)};
-      }
-    } else {
-      nearest.add(layout, fault);
+  for (const char* sharding : {"zero1", "zero3"}) {
+    if (const auto found = fastest(choice, model, server, gpus, sharding, nearest)) {
+      const auto with = [&](std::int64_t spares) {
+        return text_with(choice, model, server, gpus, found->layout, found->framework, spares);
+      };
+      return {with(usual_spares(with(1))), remarks_of(model, server)};
     }
   }
   throw core::Infeasible(refusal(model, server, gpus, nearest));

@@ -1,6 +1,8 @@
 // The chart of `headway sweep`.
 #include <algorithm>
 #include <fmt/format.h>
+#include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -43,6 +45,27 @@ Json points_of(const Json& rows, const std::string& best, std::vector<std::strin
   return values;
 }
 
+/// The figure by which points are ranked; where it is the same of all, the first that is not.
+std::string figure_that_varies(const Json& result) {
+  const std::string best = text_at(result, {"best"});
+  std::vector<std::string> paths{best};
+  std::map<std::string, std::set<double>> values;
+  for (const Json& row : at(result, {"rows"})) {
+    for (const auto& [path, value] : at(row, {"figures"}).items()) {
+      if (std::find(paths.begin(), paths.end(), path) == paths.end()) {
+        paths.push_back(path);
+      }
+      if (value.is_number()) {
+        values[path].insert(value.get<double>());
+      }
+    }
+  }
+  const auto varies = std::find_if(paths.begin(), paths.end(), [&](const std::string& path) {
+    return values[path].size() > 1;
+  });
+  return varies == paths.end() ? best : *varies;
+}
+
 /// More of them would stand too close on a small screen.
 constexpr std::size_t kMostTicks = 12;
 
@@ -67,7 +90,7 @@ Json nominal(const std::vector<std::string>& axes, std::size_t place) {
 // The first axis goes along the chart, the second is in colours, further ones are lines of their
 // own that say their values.
 void add_sweep(const Json& result, std::vector<Chart>& charts) {
-  const std::string best = text_at(result, {"best"});
+  const std::string best = figure_that_varies(result);
   std::vector<std::string> axes;
   const Json values = points_of(at(result, {"rows"}), best, axes);
   if (axes.empty()) {

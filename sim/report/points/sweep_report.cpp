@@ -118,12 +118,7 @@ std::vector<const SweepRow*> shown_rows(const SweepReport& report) {
     return rows;
   }
   const auto rank = [&](const SweepRow* row) {
-    const auto found = std::find_if(row->figures.begin(), row->figures.end(),
-                                    [&](const auto& f) { return f.first == report.best; });
-    const bool there =
-        row->status == PointStatus::ok && found != row->figures.end() && found->second;
-    const double value = there ? *found->second : 0;
-    return std::pair(!there, report.best_is == training::Best::lowest ? value : -value);
+    return study::rank_of(*row, report.best, report.best_is);
   };
   std::stable_sort(rows.begin(), rows.end(),
                    [&](const SweepRow* a, const SweepRow* b) { return rank(a) < rank(b); });

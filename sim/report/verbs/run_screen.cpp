@@ -117,6 +117,7 @@ class Screen {
 
  private:
   static constexpr std::size_t kLabel = 9;
+  static constexpr std::size_t kRemedies = 3;
 
   /// Names come from files: they do not command the terminal.
   [[nodiscard]] static std::string visible(const std::string& text) { return core::visible(text); }
@@ -232,8 +233,13 @@ class Screen {
   }
 
   /// The largest causes of the step with their share as a bar, the others together.
+  /// Where remedies and warnings need the lines there are fewer, and of two none is for the rest.
   void add_bars() {
-    constexpr std::size_t kBars = 3;
+    const std::size_t after = std::min(kRemedies, report_.remedies.size()) + 1 + lines_of_end();
+    const std::size_t taken = lines_.size() + 1 + after;  // the title
+    const std::size_t rows =
+        std::clamp<std::size_t>(kScreenLines - std::min(kScreenLines, taken), 2, 4);
+    const std::size_t bars = rows > 2 ? rows - 1 : rows;
     std::vector<std::pair<std::string, double>> parts;
     for (const auto& entry : core::enum_words(core::Activity{})) {
       parts.emplace_back(study::in_words(entry.value),
@@ -242,11 +248,13 @@ class Screen {
     std::stable_sort(parts.begin(), parts.end(),
                      [](const auto& a, const auto& b) { return a.second > b.second; });
     double rest = 0;
-    for (std::size_t i = kBars; i < parts.size(); ++i) {
+    for (std::size_t i = bars; i < parts.size(); ++i) {
       rest += parts[i].second;
     }
-    parts.resize(kBars);
-    parts.emplace_back("all else", rest);
+    parts.resize(bars);
+    if (rows > bars) {
+      parts.emplace_back("all else", rest);
+    }
     line(toned(elided("Where the step goes", width_), Tone::faint, page_));
     for (const auto& [what, share] : parts) {
       if (share >= 0.0005) {
@@ -270,11 +278,10 @@ class Screen {
   }
 
   void add_remedies() {
-    constexpr std::size_t kMost = 3;
     const std::size_t taken = lines_.size() + 1 + lines_of_end();
     const std::size_t left = taken < kScreenLines ? kScreenLines - taken : 0;
     room_ = left;
-    const std::size_t shown = std::min({kMost, left, report_.remedies.size()});
+    const std::size_t shown = std::min({kRemedies, left, report_.remedies.size()});
     if (left > 0 && report_.remedies.empty()) {
       --room_;
       line(elided(

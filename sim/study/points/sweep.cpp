@@ -5,6 +5,7 @@
 #include <exception>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <limits>
 #include <mutex>
 #include <numeric>
 #include <oneapi/tbb/info.h>
@@ -302,25 +303,68 @@ std::vector<std::size_t> shard_points(std::size_t points, std::int64_t shards, s
   return of_shard;
 }
 
+namespace {
+
+/// The figure of a row whose point works.
+std::optional<double> figure_of(const SweepRow& row, const std::string& path) {
+  const auto found = std::find_if(row.figures.begin(), row.figures.end(),
+                                  [&](const auto& figure) { return figure.first == path; });
+  return row.status != PointStatus::ok || found == row.figures.end() ? std::nullopt : found->second;
+}
+
+}  // namespace
+
+std::vector<double> rank_of(const SweepRow& row, const std::string& figure, training::Best best_is) {
+  std::vector<double> rank;
+  const auto add = [&](const std::string& path, training::Best end) {
+    const auto value = figure_of(row, path);
+    rank.push_back(!value                           ? std::numeric_limits<double>::infinity()
+                   : end == training::Best::lowest ? *value
+                                                   : -*value);
+  };
+  add(figure, best_is);
+  for (const auto& [path, value] : row.figures) {
+    if (path != figure) {
+      add(path, better_end(path));
+    }
+  }
+  return rank;
+}
+
 const SweepRow* best_row(const std::vector<SweepRow>& rows,
                          const std::string& figure,
                          training::Best best_is) {
-  const auto value = [&](const SweepRow& row) {
-    const auto found = std::find_if(row.figures.begin(), row.figures.end(),
-                                    [&](const auto& f) { return f.first == figure; });
-    return found == row.figures.end() ? std::optional<double>{} : found->second;
-  };
   const SweepRow* best = nullptr;
+  std::vector<double> least;
   for (const SweepRow& row : rows) {
-    if (row.status != PointStatus::ok || !value(row)) {
+    if (!figure_of(row, figure)) {
       continue;
     }
-    const bool better =
-        best == nullptr || (best_is == training::Best::lowest ? *value(row) < *value(*best)
-                                                              : *value(row) > *value(*best));
-    best = better ? &row : best;
+    auto rank = rank_of(row, figure, best_is);
+    if (best == nullptr || rank < least) {
+      best = &row;
+      least = std::move(rank);
+    }
   }
   return best;
+}
+
+SweepTie tie_of(const std::vector<SweepRow>& rows, const SweepRow& best, const std::string& figure) {
+  std::vector<const SweepRow*> equals;
+  for (const SweepRow& row : rows) {
+    if (figure_of(row, figure) == figure_of(best, figure) && &row != &best) {
+      equals.push_back(&row);
+    }
+  }
+  for (const auto& [path, value] : best.figures) {
+    const bool differs = std::any_of(equals.begin(), equals.end(), [&](const SweepRow* row) {
+      return figure_of(*row, path) != value;
+    });
+    if (differs) {
+      return {equals.size(), path, better_end(path)};
+    }
+  }
+  return {equals.size(), "", training::Best::lowest};
 }
 
 std::optional<std::int64_t> SweepReport::best_point() const {

@@ -156,13 +156,67 @@ double most_of_step(const training::StepResult& step, core::Activity cause) {
 
 /// @param cause  what is lost to; empty: `way` says it
 /// @param most   share of the step; 0: there is no bound
-/// @param about  of the mean rank, where there is none
+/// @param mean   share of the mean rank, as the step's parts have it
 Remedy loss(
-    const RunReport& report, std::string_view cause, std::string way, double most, double about) {
+    const RunReport& report, std::string_view cause, std::string way, double most, double mean) {
+  const std::string share = number(100 * (most > 0 ? most : mean));
+  // Beside the step's parts another share of the same name would look like a mistake.
+  const bool of_path = most > mean && share != number(100 * mean);
   return {cause.empty() ? way : fmt::format("{}: {}", cause, way),
-          fmt::format("{} {} % of the step", most > 0 ? "at most" : "about",
-                      number(100 * (most > 0 ? most : about))),
-          of_the_clock(report, most > 0 ? most : about), most > 0, way};
+          fmt::format("{} {} % of the step{}", most > 0 ? "at most" : "about", share,
+                      of_path ? " (its longest path)" : ""),
+          of_the_clock(report, most > 0 ? most : mean), most > 0, way};
+}
+
+/// What makes an account of the run smaller; nothing of those that advice is computed for or that
+/// nobody loses.
+std::string_view ways_to_lose_less(campaign::Account account) {
+  using campaign::Account;
+  switch (account) {
+    case Account::checkpoint:
+      return "saves beside training (run.checkpoint.mode: async); nearer levels; storage that "
+             "writes faster";
+    case Account::diagnose:
+      return "the bad part named sooner (run.recovery.diagnosis)";
+    case Account::restart:
+      return "warm standby or restarts in place (run.recovery.standby, container_start, warm_up)";
+    case Account::load:
+      return "storage that reads faster; states from peers (run.recovery.state_from); nearer levels";
+    case Account::cut_off:
+      return "a second way to each site";
+    case Account::protection:
+      return "a cheaper scheme of fault tolerance (run.recovery.step_tax)";
+    case Account::input:
+      return "storage that feeds faster; a cache on the nodes (run.input)";
+    case Account::degraded:
+      return "slow parts found and replaced sooner (run.recovery.slow_part)";
+    case Account::maintenance:
+      return "planned work that stops fewer nodes";
+    case Account::useful:
+    case Account::lost:
+    case Account::detect:
+    case Account::wait:
+    case Account::spare_idle:
+      return "";
+  }
+  return "";
+}
+
+/// Each account of the run with what makes it smaller: at most all of it is gained.
+void add_losses_of_run(const campaign::CampaignResult& run, std::vector<Remedy>& list) {
+  double wall = 0;
+  for (const auto& entry : campaign::enum_words(campaign::Account{})) {
+    wall += entry.value == campaign::Account::spare_idle ? 0 : run.ledger[entry.value];
+  }
+  for (const auto& entry : campaign::enum_words(campaign::Account{})) {
+    const std::string way(ways_to_lose_less(entry.value));
+    const double share = wall > 0 ? run.ledger[entry.value] / wall : 0;
+    if (!way.empty()) {
+      list.push_back({fmt::format("{}: {}", in_words(entry.value), way),
+                      fmt::format("at most {} % of the wall clock", number(100 * share)), share,
+                      true, way});
+    }
+  }
 }
 
 /// What boards that are limited to what feeds them lose: products and attention by the root law,
@@ -204,9 +258,12 @@ double of_equal_stages(const training::StepResult& step) {
          (step.time - step.breakdown[core::Activity::pipeline_bubble]);
 }
 
-/// Each loss of the step with what makes it smaller.
+/// Each loss of the run and of the step with what makes it smaller.
 std::vector<Remedy> losses(const RunReport& report) {
   std::vector<Remedy> list;
+  if (report.campaign) {
+    add_losses_of_run(*report.campaign, list);
+  }
   for (const auto& entry : core::enum_words(core::Activity{})) {
     const bool own = entry.value == core::Activity::compute || entry.value == core::Activity::other;
     const bool stages = entry.value == core::Activity::stage_imbalance;

@@ -232,6 +232,23 @@ std::string CompareReport::verdict() const {
              : both_steps(*this) + part_words(*this) + both_runs(*this) + layer_words(*this);
 }
 
+namespace {
+
+/// What a figure does not tell apart is said: "; 4 others have as much, of which ...".
+std::string tie_words(const SweepTie& tie) {
+  if (tie.others == 0) {
+    return "";
+  }
+  const std::string others =
+      fmt::format("; {} other{} as much", tie.others, tie.others == 1 ? " has" : "s have");
+  return tie.decided_by.empty()
+             ? others + ", and no other figure differs: the first is named"
+             : fmt::format("{}: of them it has the {} {} (`--best {}` ranks by that)", others,
+                           core::to_word(tie.end), tie.decided_by, tie.decided_by);
+}
+
+}  // namespace
+
 std::optional<std::string> SweepReport::verdict() const {
   const bool simulated = std::any_of(rows.begin(), rows.end(), [](const SweepRow& row) {
     return row.status != PointStatus::listed;
@@ -249,9 +266,9 @@ std::optional<std::string> SweepReport::verdict() const {
   }
   const auto value = std::find_if(row->figures.begin(), row->figures.end(),
                                   [&](const auto& figure) { return figure.first == best; });
-  return fmt::format("Best is point {}: {}, with the {} {}, {}.", row->point,
+  return fmt::format("Best is point {}: {}, with the {} {}, {}{}.", row->point,
                      fmt::join(changes, ", "), core::to_word(best_is), best,
-                     core::number(value->second.value()));
+                     core::number(value->second.value()), tie_words(tie_of(rows, *row, best)));
 }
 
 std::string DrillReport::verdict() const {
