@@ -55,7 +55,7 @@ int run_export(int argc, char** argv) {
   names.emplace_back(kChakra);
   app.add_option("FRAMEWORK", given.framework, "Whose file")
       ->required()
-      ->check(CLI::IsMember(names))
+      ->check(one_of(names))
       ->option_text(fmt::format("{}", fmt::join(names, "|")));
   app.add_option("FILE", given.file, "The scenario")->required()->option_text(" ");
   app.add_option("--set", options.set, "Change a value, as cluster.nodes=64; may be repeated")

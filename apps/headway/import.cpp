@@ -255,7 +255,7 @@ int run_import(int argc, char** argv) {
   }
   app.add_option("FORMAT", given.format, "What the file is")
       ->required()
-      ->check(CLI::IsMember(formats))
+      ->check(one_of(formats))
       ->option_text(fmt::format("{}", fmt::join(formats, "|")));
   app.add_option("FILE", given.file, "The file")->required()->option_text(" ");
   add_launch_options(app, given);

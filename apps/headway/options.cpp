@@ -211,6 +211,19 @@ CLI::Validator whole_number(std::int64_t low, std::int64_t high) {
   return {read, "", ""};
 }
 
+CLI::Validator one_of(std::vector<std::string> words) {
+  return {[words = std::move(words)](std::string& text) -> std::string {
+            if (std::find(words.begin(), words.end(), text) != words.end()) {
+              return "";
+            }
+            const auto near = core::did_you_mean(text, words);
+            return fmt::format("'{}' is none of {}{}", core::shortened(text),
+                               fmt::join(words, ", "),
+                               near ? fmt::format("; did you mean '{}'?", *near) : "");
+          },
+          ""};
+}
+
 CLI::Validator file_name() {
   return {[](const std::string& text) {
             return std::string(text.empty() ? core::kEmptyName
@@ -250,7 +263,7 @@ void add_execution_options(CLI::App& app, CommonOptions& options) {
   app.add_option_function<std::string>(
          "--fold", [&options](const std::string& word) { options.fold = word == "on"; },
          "Simulate classes of equal ranks once")
-      ->check(CLI::IsMember({"on", "off"}))
+      ->check(one_of({"on", "off"}))
       ->option_text("on|off [on]");
   add_progress_options(app, options);
 }
@@ -265,7 +278,7 @@ void add_tables_option(CLI::App& app, CommonOptions& options) {
 void add_progress_options(CLI::App& app, CommonOptions& options) {
   app.add_flag("--quiet", options.quiet, "Nothing on standard error but errors");
   app.add_option("--progress", options.progress, "Progress on standard error")
-      ->check(CLI::IsMember({"auto", "plain", "json", "off"}))
+      ->check(one_of({"auto", "plain", "json", "off"}))
       ->option_text("auto|plain|json|off [auto]");
 }
 
@@ -278,14 +291,14 @@ void add_output_options(CLI::App& app,
   }
   options.format = formats.front();
   app.add_option("--format", options.format, "Form of the result")
-      ->check(CLI::IsMember(formats))
+      ->check(one_of(formats))
       ->option_text(words + " [" + formats.front() + "]");
   app.add_option("--out", options.out, "Write the result to this file")
       ->check(file_name())
       ->option_text("FILE");
   app.add_flag("--force", options.force, "Let --out overwrite a file");
   app.add_option("--color", options.color, "Colour of tables: auto (on a terminal), always, never")
-      ->check(CLI::IsMember({"auto", "always", "never"}))
+      ->check(one_of({"auto", "always", "never"}))
       ->option_text("auto|always|never")
       ->group("");  // of all verbs: one line of the help tells it
 }

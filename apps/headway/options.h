@@ -42,6 +42,9 @@ CLI::Validator whole_number(std::int64_t low, std::int64_t high = std::numeric_l
 /// The name of a file that has to be there, so not the empty text, which would be as good as no
 /// option.
 CLI::Validator file_name();
+
+/// One of these words, as they stand in the help; says which one was meant by another.
+CLI::Validator one_of(std::vector<std::string> words);
 /// Text that a configuration file may hold: UTF-8.
 CLI::Validator utf8_text();
 

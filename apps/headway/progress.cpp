@@ -27,18 +27,23 @@ double seconds_since(steady_clock::time_point start) {
   return std::chrono::duration<double>(steady_clock::now() - start).count();
 }
 
-/// "  35/s  ETA 12 s", both at the same pace; nothing before the end can be foretold.
-std::string rate_and_time_left(core::TimeLeft& time_left,
-                               std::size_t done,
-                               std::size_t total,
-                               double elapsed) {
+/// " 35/200  35/s  ETA 12 s", both at the same pace; nothing before the end can be foretold.
+/// @param share  " 18 %  of this part 12 s left" in place of numbers of nothing
+std::string how_far_it_is(
+    core::TimeLeft& time_left, std::size_t done, std::size_t total, double elapsed, bool share) {
   const auto left = time_left.told(done, total, elapsed);
+  if (share) {
+    return fmt::format(
+        " {} %{}", total == 0 ? 0 : 100 * done / total,
+        left && done < total ? fmt::format("  of this part {:.0f} s left", *left) : "");
+  }
+  const std::string counted = fmt::format(" {}/{}", done, total);
   if (!left) {
-    return "";
+    return counted;
   }
   const double rate = *left > 0 ? static_cast<double>(total - std::min(done, total)) / *left
                                 : static_cast<double>(done) / elapsed;
-  return fmt::format("  {}/s  ETA {:.0f} s", core::number(rate), *left);
+  return fmt::format("{}  {}/s  ETA {:.0f} s", counted, core::number(rate), *left);
 }
 
 /// Head and tail in at most so many columns; of a longer head its beginning.
@@ -119,18 +124,21 @@ void Progress::count(std::size_t done, std::size_t total) {
     last_shown_ = steady_clock::now();
     return;
   }
-  show(phase_, fmt::format(" {}/{}{}{}{}", done, total,
-                           rate_and_time_left(time_left_, done, total, seconds_since(phase_start_)),
-                           note_.empty() ? "" : "  ", note_));
+  show(phase_,
+       fmt::format("{}{}{}",
+                   how_far_it_is(time_left_, done, total, seconds_since(phase_start_), of_shares_),
+                   note_.empty() ? "" : "  ", note_));
 }
 
-std::function<void(const char*, std::size_t, std::size_t)> Progress::named() {
-  return [this](const char* what, std::size_t done, std::size_t total) {
+std::function<void(const char*, std::size_t, std::size_t)> Progress::named(
+    bool (*is_share)(std::string_view)) {
+  return [this, is_share](const char* what, std::size_t done, std::size_t total) {
     {
       const std::lock_guard lock(mutex_);
       if (phase_ != what) {
         begin(what);
       }
+      of_shares_ = is_share != nullptr && is_share(what);
     }
     count(done, total);
   };

@@ -28,7 +28,9 @@ class Progress {
   /// `done` of `total` parts of the phase are finished; may be called by several threads.
   void count(std::size_t done, std::size_t total);
   /// Counts that say what is counted, which begins a phase where it changes.
-  std::function<void(const char* what, std::size_t done, std::size_t total)> named();
+  /// @param is_share  of what is told so only the share that is done means something; may be null
+  std::function<void(const char* what, std::size_t done, std::size_t total)> named(
+      bool (*is_share)(std::string_view) = nullptr);
   /// What the line ends with from now on, such as the best so far.
   void note(std::string text);
 
@@ -40,6 +42,7 @@ class Progress {
 
   Mode mode_ = Mode::off;
   std::string phase_, note_;
+  bool of_shares_ = false;  ///< the phase is
   std::chrono::steady_clock::time_point phase_start_, last_shown_;
   core::TimeLeft time_left_;   ///< of the phase
   std::size_t last_done_ = 0;  ///< told last

@@ -56,7 +56,7 @@ namespace {
 
 void add_trace_format_option(CLI::App& app, std::string& format) {
   app.add_option("--trace-format", format, "Of traces, whatever their names")
-      ->check(CLI::IsMember({"perfetto", "chrome"}))
+      ->check(one_of({"perfetto", "chrome"}))
       ->option_text("perfetto|chrome")
       ->group("");  // stands beside --trace
 }

@@ -2351,7 +2351,7 @@ class DrilledStep(Record):
         """step without the fault [s]"""
     @property
     def slowdown(self) -> float:
-        """step with the fault / healthy step"""
+        """step with the fault / healthy step; 1 where steps are as fast, or none ends"""
 
 class TimelineFigures(Record):
     """`timeline[]` of ``headway drill``: what happened when"""

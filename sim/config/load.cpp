@@ -59,10 +59,44 @@ Reading read_into(LoadState& state, Node root, const SpecType& type, void* recor
   return reading;
 }
 
+/// The file that was meant by one that is not there: an entry of that name, or one beside it that
+/// is spelled nearly so.
+std::optional<fs::path> meant_file(const fs::path& path,
+                                   const LoadOptions& options,
+                                   const SpecType& type) {
+  for (const CatalogueKind& kind : catalogue()) {
+    if (kind.type != &type) {
+      continue;
+    }
+    for (const auto& entry : list_entries(kind.folder, options.roots)) {
+      if (entry.name == path.stem().string()) {
+        return entry.path;
+      }
+    }
+  }
+  std::vector<std::string> beside;
+  std::error_code ignored;  // no such folder: nothing is beside it
+  const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
+  for (const auto& file : fs::directory_iterator(folder, ignored)) {
+    beside.push_back(file.path().filename().string());
+  }
+  std::sort(beside.begin(), beside.end());
+  const auto near = core::did_you_mean(path.filename().string(), beside);
+  return near ? std::optional(path.parent_path() / *near) : std::nullopt;
+}
+
 Reading read_file_into(const fs::path& path,
                        const LoadOptions& options,
                        const SpecType& type,
                        void* record) {
+  std::error_code ignored;  // whatever else is wrong with the file its reader says
+  if (!path.empty() && !fs::exists(path, ignored)) {
+    if (const auto meant = meant_file(path, options, type)) {
+      throw core::Error(
+          core::SourceMark{path.string(), 0, 0, 1, ""},
+          fmt::format("there is no such file; did you mean {}?", core::visible(meant->string())));
+    }
+  }
   LoadState state{options, {}, {}, {}, {}, {}};
   return read_into(state, read_tree(state, path, type), type, record);
 }

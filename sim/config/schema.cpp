@@ -234,8 +234,11 @@ std::string SchemaWriter::record(const SpecType& type, bool partial) {
 std::string schema_of(std::string_view kind) {
   const CatalogueKind* found = find_kind(kind);
   if (found == nullptr) {
-    throw core::Error(fmt::format("there is no kind of file '{}'; there are {}", kind,
-                                  fmt::join(catalogue_kinds(), ", ")));
+    const auto kinds = catalogue_kinds();
+    const auto near = core::did_you_mean(kind, {kinds.begin(), kinds.end()});
+    throw core::Error(fmt::format("there is no kind of file '{}'; there are {}{}", kind,
+                                  fmt::join(kinds, ", "),
+                                  near ? fmt::format("; did you mean '{}'?", *near) : ""));
   }
   SchemaWriter writer;
   const std::string root = writer.record(*found->type, false);

@@ -11,6 +11,11 @@ constexpr std::string_view kAll = "searching layouts";
 
 }  // namespace
 
+bool is_told_as_share(std::string_view what) {
+  return what == kAll || what == kPhases[static_cast<std::size_t>(Phase::search)] ||
+         what == kPhases[static_cast<std::size_t>(Phase::simulate)];
+}
+
 core::Count told_by_all(const PhaseTold& told) {
   if (!told) {
     return {};

@@ -23,6 +23,10 @@ inline constexpr std::array<std::string_view, 4> kPhases = {
 /// Told in parts that take as long; called from several threads.
 using PhaseTold = std::function<void(const char* what, std::size_t done, std::size_t total)>;
 
+/// Whether what is told so is a share of the work in small parts (`JointProgress::kParts`), not a
+/// number of anything.
+bool is_told_as_share(std::string_view what);
+
 /// For one search among `searches`, of which each has a piece of `joint`: alone it tells its
 /// phases, beside others what of them all is done, each phase as a quarter of its search.
 /// @param told  may be empty

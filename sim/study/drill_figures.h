@@ -63,7 +63,9 @@ struct DrilledStep {
   template <class V>
   void fields(V& v) const {
     v.figure("healthy_s", healthy, "s", "step without the fault", core::positive);
-    v.figure("slowdown", slowdown, "1", "step with the fault / healthy step", core::positive);
+    v.figure("slowdown", slowdown, "1",
+             "step with the fault / healthy step; 1 where steps are as fast, or none ends",
+             core::positive);
   }
 };
 

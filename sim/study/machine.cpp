@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <optional>
 
+#include "sim/config/suggestions/suggest.h"
 #include "sim/core/error.h"
 #include "sim/core/shown_text.h"
 #include "sim/training/check.h"
@@ -32,13 +33,25 @@ std::optional<fs::path> entry_path(const std::string& kind,
   return std::nullopt;
 }
 
-/// A file, else an entry of that name; a file that does not exist is left to the reader's error.
+/// A file, else an entry of that name; the path of a file that does not exist is left to the
+/// reader's error.
 Found find(const std::string& file, const config::LoadOptions& options) {
-  if (!fs::exists(file) && file.find('/') == std::string::npos) {
+  if (!file.empty() && !fs::exists(file) && file.find('/') == std::string::npos) {
+    std::vector<std::string> names;
     for (const char* kind : {"clusters", "fabrics", "nodes"}) {
-      if (const auto path = entry_path(kind, file, options)) {
-        return {kind, *path};
+      for (const auto& entry : config::list_entries(kind, options.roots)) {
+        if (entry.name == file) {
+          return {kind, entry.path};
+        }
+        names.push_back(entry.name);
       }
+    }
+    const std::string meant = config::entry_suggestion(file, names);
+    if (!meant.empty() || !file.ends_with(".yaml")) {
+      throw core::Error(
+          fmt::format("{}: there is no such file, and no cluster, fabric or node of "
+                      "the catalogue has that name{}",
+                      core::shortened(file), meant));
     }
   }
   return {config::kind_of_file(file), file};

@@ -98,7 +98,7 @@ TEST_F(CommandLine, OutNamesWhatIsInItsWay) {
 // Options that the help tells of in one line are named by complaints like all others.
 TEST_F(CommandLine, ComplaintsNameTheirOption) {
   EXPECT_EQ(run("run s.yaml --color maybe").err,
-            "headway run: --color: maybe not in {auto,always,never}\n");
+            "headway run: --color: 'maybe' is none of auto, always, never\n");
   EXPECT_EQ(run("run s.yaml --trace t.json --trace-steps 0").err,
             "headway run: --trace-steps: '0' must be a whole number from 1 to 1,000\n");
   EXPECT_THAT(run("run --help").out, testing::Not(HasSubstr("Also:\n  --")));
@@ -230,6 +230,25 @@ TEST_F(CommandLine, CatalogListsAndShowsEntries) {
 TEST_F(CommandLine, EntriesAreMeantByTheirBeginningOrAlmost) {
   EXPECT_THAT(run("init x.yaml --gpu h10").err, HasSubstr("did you mean h100"));
   EXPECT_THAT(run("init x.yaml --model lama").err, HasSubstr("did you mean llama"));
+}
+
+// Words and files that are spelled nearly so are named, wherever they stand.
+TEST_F(CommandLine, SaysWhatWasMeant) {
+  write_small("small.yaml");
+  const std::vector<std::pair<std::string, std::string>> cases{
+      {"run smal.yaml", "smal.yaml: there is no such file; did you mean small.yaml?"},
+      {"run small-llama-8b-64-h100", "configs/scenarios/small-llama-8b-64-h100.yaml?"},
+      {"topo fattree --nodes 8",
+       "fattree: there is no such file, and no cluster, fabric or node of"},
+      {"topo rail-optimised-ndr --nodes 8", "did you mean 'rail-optimized-ndr'?"},
+      {"export megatrn small.yaml", "chakra; did you mean 'megatron'?"},
+      {"import megatron-arg small.yaml", "did you mean 'megatron-args'?"},
+      {"schema scenario", "did you mean 'scenarios'?"}};
+  for (const auto& [words, meant] : cases) {
+    const auto outcome = run(words);
+    EXPECT_EQ(outcome.code, 2) << words;
+    EXPECT_THAT(outcome.err, HasSubstr(meant)) << words;
+  }
 }
 
 TEST_F(CommandLine, EveryConstantHasAValueAndASource) {

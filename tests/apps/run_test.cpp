@@ -52,6 +52,11 @@ TEST_F(RunVerb, ProgressGoesToStandardErrorOnlyIfAskedFor) {
   const auto progress = run("run s.yaml --progress json").err;
   EXPECT_EQ(json::parse(progress.substr(0, progress.find('\n')))["phase"], "reading s.yaml");
   EXPECT_EQ(run("run s.yaml --progress plain --quiet").err, "");
+  // Shapes and operations of a search are no numbers of anything: a share, and what is left of it.
+  const auto plan = run("plan s.yaml --top 2 --progress plain").err;
+  EXPECT_THAT(plan, HasSubstr("searching layouts (1 of 4) 100 %"));
+  EXPECT_THAT(plan, HasSubstr("simulating the best (2 of 4) 100 %"));
+  EXPECT_THAT(plan, Not(HasSubstr("/1000")));
 }
 
 TEST_F(RunVerb, FormatsAgree) {

@@ -95,8 +95,8 @@ TEST(RunScreen, IsNeverMoreThanAScreen) {
   EXPECT_THAT(run_screen(report), HasSubstr("6 more warnings"));
 }
 
-// However much is said of other things, three remedies are: bars make room, of which the two largest
-// stay, since of one nobody learns what is lost.
+// However much is said of other things, three remedies are: bars make room, of which the two
+// largest stay, since of one nobody learns what is lost.
 TEST(RunScreen, ThreeRemediesStayBesideAWarning) {
   auto report = full_report();
   report.limit = "The step is limited by something that is said in a sentence of two lines: 30 %.";
@@ -111,8 +111,7 @@ TEST(RunScreen, ThreeRemediesStayBesideAWarning) {
   EXPECT_THAT(text, HasSubstr("\n  the pipeline bubble                18.8 % ######"));
   EXPECT_THAT(text, Not(HasSubstr("data-parallel communication")));
   EXPECT_THAT(text, HasSubstr("Compared before"));
-  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'),
-            static_cast<std::ptrdiff_t>(kScreenLines));
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), static_cast<std::ptrdiff_t>(kScreenLines));
 }
 
 // A million tokens cost what the screen's own figures say: 90 k USD over 3 T tokens, whatever the

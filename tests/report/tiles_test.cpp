@@ -88,6 +88,10 @@ TEST(Tiles, OfADrillAreWhatIsLost) {
   EXPECT_THAT(tiles_of(drill), Contains(Pair("30.0 min", "of useful time are lost")));
   EXPECT_THAT(tiles_of(drill), Contains(Pair("250 USD", "it costs")));
   EXPECT_THAT(tiles_of(drill), Not(Contains(Pair(testing::_, "until steps are as before"))));
+  const char* kStep = "step while it lasts / healthy step";
+  EXPECT_THAT(tiles_of(drill), Contains(Pair("1.25", kStep)));
+  drill["step"]["slowdown"] = 1;  // a fault that stops the job, or that no step feels
+  EXPECT_THAT(tiles_of(drill), Not(Contains(Pair(testing::_, kStep))));
 }
 
 TEST(Tiles, OfAProfileAreMeasuredOverPredicted) {

@@ -173,9 +173,9 @@ TEST(Remedies, PowerThatBoardsLackIsABound) {
   EXPECT_EQ(remedies(report).size(), 2U);
 }
 
-// Of 1,000 s of the clock that are not idle spares 400 load: at most 40 %, before losses of the step
-// (18.75 % of the half that is useful). What advice computes (spares, detection, lost steps) has no
-// bound beside it, and what is below 0.2 % no line.
+// Of 1,000 s of the clock that are not idle spares 400 load: at most 40 %, before losses of the
+// step (18.75 % of the half that is useful). What advice computes (spares, detection, lost steps)
+// has no bound beside it, and what is below 0.2 % no line.
 TEST(Remedies, LossesOfTheRunAreBounds) {
   using campaign::Account;
   auto report = sample_report_with_campaign();

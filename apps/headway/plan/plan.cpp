@@ -247,7 +247,7 @@ int plan_layouts(const std::string& scenario,
     };
     how.threads = options.threads;
     how.fold = options.fold;
-    how.progress = progress.named();
+    how.progress = progress.named(plan::is_told_as_share);
     return study::search_plans(load, how, known, validation::load_known_errors(config_roots()));
   }();
   auto files = with_report(

@@ -201,7 +201,7 @@ int run_completion(int argc, char** argv) {
            "  headway completion fish > ~/.config/fish/completions/headway.fish\n"
            "  headway completion man > headway.1");
   auto* asked = app.add_option("SHELL", shell, "Which shell, or man for the manual page")
-                    ->check(CLI::IsMember({"bash", "zsh", "fish", "man"}))
+                    ->check(one_of({"bash", "zsh", "fish", "man"}))
                     ->option_text("bash|zsh|fish|man");
   auto* listed = app.add_option("--words", words, "What may stand somewhere, a line each")
                      ->option_text("faults|sections|keys|kinds|axes|goals|KIND|KEY");

@@ -144,7 +144,7 @@ namespace {
 /// What is chosen for a layout.
 struct Layout {
   int tensor = 1, pipeline = 1;
-  int chunks = 1;  ///< of layers on a stage: the interleaved schedule
+  int chunks = 1;                         ///< of layers on a stage: the interleaved schedule
   int first_layers = 0, last_layers = 0;  ///< of the end stages; 0: as the others
   int expert = 1;
   const char* recompute = "none";
@@ -251,7 +251,7 @@ struct Fault {
   std::string text;              ///< why it breaks a rule or leaves no memory free; empty: nothing
   double need = 0;               ///< of memory / what there is; 0: it breaks a rule
   bool other_recompute = false;  ///< its framework does not recompute so
-  core::Seconds sequence{0};     ///< step / sequences in it, by the analytic tier, of one that works
+  core::Seconds sequence{0};  ///< step / sequences in it, by the analytic tier, of one that works
 };
 
 Fault fault_of(const std::string& text) {
@@ -381,12 +381,13 @@ run:  # leave out to predict one step only
 {}  trials: 100
 )",
       config::quoted(core::visible(name)), gpus / server.gpus, server.entry, server.gpus,
-      server.card, storage_of(gpus), spares, model.line, length, usual_batch(gpus, length, replicas),
-      server.precision, framework, images, layout.tensor, layout.pipeline,
-      layout.chunks > 1 ? fmt::format("\n  virtual: {}  # chunks of layers on a stage", layout.chunks)
-                        : "",
-      ends_of(layout), expert_of(layout, "\n  ", ":"),
-      layout.sharding, layout.recompute, prices);
+      server.card, storage_of(gpus), spares, model.line, length,
+      usual_batch(gpus, length, replicas), server.precision, framework, images, layout.tensor,
+      layout.pipeline,
+      layout.chunks > 1
+          ? fmt::format("\n  virtual: {}  # chunks of layers on a stage", layout.chunks)
+          : "",
+      ends_of(layout), expert_of(layout, "\n  ", ":"), layout.sharding, layout.recompute, prices);
 }
 
 }  // namespace

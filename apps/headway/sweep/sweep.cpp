@@ -107,7 +107,7 @@ void add_sweep_options(CLI::App& app, SweepOptions& options) {
   app.add_option("--best-is", options.best_is,
                  "Which end of it is best; [the highest of throughput, utilization and shares of "
                  "useful time, else the lowest]")
-      ->check(CLI::IsMember(std::vector<std::string>{"lowest", "highest"}))
+      ->check(one_of({"lowest", "highest"}))
       ->option_text("lowest|highest");
   app.add_flag("--dry-run", options.list, "List the points, simulate none");
   add_keep_options(app, options.kept,

@@ -74,12 +74,12 @@ void add_keep_options(CLI::App& app, KeepOptions& options, const std::string& ke
       ->transform(whole_number(1, 1'000'000))
       ->group(group);
   app.add_option("--emit", options.emit, "Also write a job file there that runs all shards")
-      ->check(CLI::IsMember(std::vector<std::string>{"slurm", "k8s", "hq", "condor"}))
+      ->check(one_of({"slurm", "k8s", "hq", "condor"}))
       ->option_text("slurm|k8s|hq|condor")
       ->group(group);
   app.add_option("--engine", options.engine,
                  "Who works out the shards in that folder (docs/sweep.md)")
-      ->check(CLI::IsMember(std::vector<std::string>{"dask"}))
+      ->check(one_of({"dask"}))
       ->option_text("dask")
       ->group(group);
   app.add_option("--scheduler", options.scheduler,

@@ -60,9 +60,8 @@ std::string figure_that_varies(const Json& result) {
       }
     }
   }
-  const auto varies = std::find_if(paths.begin(), paths.end(), [&](const std::string& path) {
-    return values[path].size() > 1;
-  });
+  const auto varies = std::find_if(
+      paths.begin(), paths.end(), [&](const std::string& path) { return values[path].size() > 1; });
   return varies == paths.end() ? best : *varies;
 }
 

@@ -145,7 +145,10 @@ Tiles drill_tiles(const Json& result) {
   add({"lost", "time_s"}, 1 / kMinute, " min", "of useful time are lost");
   add({"lost", "usd"}, 1, " USD", "it costs");
   add({"running_again_at_s"}, 1 / kMinute, " min", "until steps are as before");
-  add({"step", "slowdown"}, 1, "", "step while it lasts / healthy step");
+  // Where a fault stops the job no step ends while it lasts, and there is nothing to compare.
+  if (number_at(result, {"step", "slowdown"}).value_or(1) > 1) {
+    add({"step", "slowdown"}, 1, "", "step while it lasts / healthy step");
+  }
   add({"since_save_s"}, 1 / kMinute, " min", "of work since the last save when it strikes");
   return tiles;
 }

@@ -314,11 +314,13 @@ std::optional<double> figure_of(const SweepRow& row, const std::string& path) {
 
 }  // namespace
 
-std::vector<double> rank_of(const SweepRow& row, const std::string& figure, training::Best best_is) {
+std::vector<double> rank_of(const SweepRow& row,
+                            const std::string& figure,
+                            training::Best best_is) {
   std::vector<double> rank;
   const auto add = [&](const std::string& path, training::Best end) {
     const auto value = figure_of(row, path);
-    rank.push_back(!value                           ? std::numeric_limits<double>::infinity()
+    rank.push_back(!value                          ? std::numeric_limits<double>::infinity()
                    : end == training::Best::lowest ? *value
                                                    : -*value);
   };
@@ -349,7 +351,9 @@ const SweepRow* best_row(const std::vector<SweepRow>& rows,
   return best;
 }
 
-SweepTie tie_of(const std::vector<SweepRow>& rows, const SweepRow& best, const std::string& figure) {
+SweepTie tie_of(const std::vector<SweepRow>& rows,
+                const SweepRow& best,
+                const std::string& figure) {
   std::vector<const SweepRow*> equals;
   for (const SweepRow& row : rows) {
     if (figure_of(row, figure) == figure_of(best, figure) && &row != &best) {

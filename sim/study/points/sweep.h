@@ -136,8 +136,8 @@ class Sweep {
 /// all take about as long.
 std::vector<std::size_t> shard_points(std::size_t points, std::int64_t shards, std::int64_t shard);
 
-/// What a row is ranked by, the least first: the figure; of rows that have as much of it, those that
-/// follow, each by its own better end.
+/// What a row is ranked by, the least first: the figure; of rows that have as much of it, those
+/// that follow, each by its own better end.
 std::vector<double> rank_of(const SweepRow& row, const std::string& figure, training::Best best_is);
 
 /// The best of some rows whose status is ok, the first of equals; nullptr if there is none.
@@ -145,7 +145,8 @@ const SweepRow* best_row(const std::vector<SweepRow>& rows,
                          const std::string& figure,
                          training::Best best_is);
 
-/// Rows that have as much of the figure as the best, and by what it is the best of them all the same.
+/// Rows that have as much of the figure as the best, and by what it is the best of them all the
+/// same.
 struct SweepTie {
   std::size_t others = 0;
   std::string decided_by;  ///< path; empty: by nothing, it is the first of them

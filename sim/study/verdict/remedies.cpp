@@ -181,7 +181,8 @@ std::string_view ways_to_lose_less(campaign::Account account) {
     case Account::restart:
       return "warm standby or restarts in place (run.recovery.standby, container_start, warm_up)";
     case Account::load:
-      return "storage that reads faster; states from peers (run.recovery.state_from); nearer levels";
+      return "storage that reads faster; states from peers (run.recovery.state_from); nearer "
+             "levels";
     case Account::cut_off:
       return "a second way to each site";
     case Account::protection:

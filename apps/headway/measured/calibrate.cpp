@@ -129,7 +129,7 @@ int run_calibrate_import(int argc, char** argv) {
            "  headway calibrate import torch-profiler trace.json.gz --ranks-per-node 8");
   app.add_option("FORMAT", given.format, "What the files are")
       ->required()
-      ->check(CLI::IsMember({"nccl-tests", "nccl-tests-json", "fio", "gemm", "torch-profiler"}))
+      ->check(one_of({"nccl-tests", "nccl-tests-json", "fio", "gemm", "torch-profiler"}))
       ->option_text("nccl-tests|nccl-tests-json|fio|gemm|torch-profiler");
   app.add_option("FILE", given.files, "The files")->required()->option_text("...");
   add_hints(app, given);
