@@ -13,6 +13,7 @@
 #include "sim/config/spec_type.h"
 #include "sim/config/writer.h"
 #include "sim/core/read_file.h"
+#include "sim/core/shown_text.h"
 #include "sim/core/text.h"
 
 namespace headway::config {

@@ -320,6 +320,25 @@ const char* storage_of(int gpus) {
   return gpus > kFew ? "lustre-1-tb-per-s" : "lustre";
 }
 
+/// The line of the images of a model that sees; else nothing.
+std::string images_of(const NamedModel& model) {
+  constexpr int kUsualTokens = 1024;
+  return model.spec.vision
+             ? fmt::format("\n  images: {{per_sequence: 4, sizes: [{{tokens: {}}}]}}  # made up: of "
+                           "your data",
+                           workload::most_image_tokens(*model.spec.vision).value_or(kUsualTokens))
+             : "";
+}
+
+/// The line of what GPUs cost, where the catalogue knows.
+std::string prices_of(const Server& server) {
+  return server.prices.empty()
+             ? ""
+             : fmt::format("  prices: {{use: {}}}  # of {} on demand; yours: headway catalog list "
+                           "prices\n",
+                           server.prices, server.priced);
+}
+
 /// @param spares  idle nodes
 std::string text_with(const StarterChoice& choice,
                       const NamedModel& model,
@@ -332,19 +351,6 @@ std::string text_with(const StarterChoice& choice,
   const int length = first_length(model.spec);
   const std::string name =
       choice.name.empty() ? fmt::format("{} on {} GPUs", model.name, gpus) : choice.name;
-  constexpr int kUsualTokens = 1024;
-  const std::string images =
-      model.spec.vision
-          ? fmt::format(
-                "\n  images: {{per_sequence: 4, sizes: [{{tokens: {}}}]}}  # made up: of your data",
-                workload::most_image_tokens(*model.spec.vision).value_or(kUsualTokens))
-          : "";
-  const std::string prices =
-      server.prices.empty()
-          ? ""
-          : fmt::format(
-                "  prices: {{use: {}}}  # of {} on demand; yours: headway catalog list prices\n",
-                server.prices, server.priced);
   return fmt::format(
       R"(# A scenario for headway. `headway check FILE` finds mistakes, `headway run FILE` predicts,
 # `headway plan FILE` finds a faster layout. `headway catalog list` shows what `use:` can name,
@@ -382,12 +388,12 @@ run:  # leave out to predict one step only
 )",
       config::quoted(core::visible(name)), gpus / server.gpus, server.entry, server.gpus,
       server.card, storage_of(gpus), spares, model.line, length,
-      usual_batch(gpus, length, replicas), server.precision, framework, images, layout.tensor,
+      usual_batch(gpus, length, replicas), server.precision, framework, images_of(model), layout.tensor,
       layout.pipeline,
       layout.chunks > 1
           ? fmt::format("\n  virtual: {}  # chunks of layers on a stage", layout.chunks)
           : "",
-      ends_of(layout), expert_of(layout, "\n  ", ":"), layout.sharding, layout.recompute, prices);
+      ends_of(layout), expert_of(layout, "\n  ", ":"), layout.sharding, layout.recompute, prices_of(server));
 }
 
 }  // namespace

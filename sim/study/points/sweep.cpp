@@ -360,9 +360,10 @@ SweepTie tie_of(const std::vector<SweepRow>& rows,
       equals.push_back(&row);
     }
   }
-  for (const auto& [path, value] : best.figures) {
+  for (const auto& figure_of_best : best.figures) {
+    const std::string& path = figure_of_best.first;
     const bool differs = std::any_of(equals.begin(), equals.end(), [&](const SweepRow* row) {
-      return figure_of(*row, path) != value;
+      return figure_of(*row, path) != figure_of_best.second;
     });
     if (differs) {
       return {equals.size(), path, better_end(path)};
