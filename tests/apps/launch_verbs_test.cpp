@@ -57,6 +57,23 @@ TEST_F(LaunchVerbs, WhatTheSoftwareDoesNotStartIsSaid) {
               HasSubstr(words));
 }
 
+// Of two stages the layers of one say those of the other: a file that says both loses nothing.
+TEST_F(LaunchVerbs, StagesWithTheSameLayersAreTheSameWhicheverFieldSaysThem) {
+  const std::string scenario = HEADWAY_ROOT
+      "/configs/scenarios/small-llama-8b-64-h100.yaml --set parallelism.data=auto "
+      "--set parallelism.pipeline=2 --set parallelism.last_stage_layers=15";
+  const auto two = run("export torchtitan " + scenario);
+  ASSERT_EQ(two.code, 0) << two.err;
+  EXPECT_THAT(two.out, HasSubstr("pipeline_parallel_last_stage_less_layers = 1"));
+  EXPECT_THAT(two.err, Not(HasSubstr("stage_layers")));
+  EXPECT_THAT(two.err, Not(HasSubstr("chunk_layers")));
+  // What torchtitan cannot say of stages is still said.
+  const std::string unequal =
+      HEADWAY_ROOT "/configs/scenarios/unequal-llama-70b-256-h100-a100.yaml";
+  EXPECT_THAT(run("export torchtitan " + unequal).err,
+              HasSubstr("parallelism.first_stage_layers is 59, and this file is read as 0"));
+}
+
 TEST_F(LaunchVerbs, PlansOfSoftwareWithoutALaunchFileSayThatTheyHaveNone) {
   write_small("s.yaml");
   const auto planned =
