@@ -74,6 +74,23 @@ TEST_F(LaunchVerbs, StagesWithTheSameLayersAreTheSameWhicheverFieldSaysThem) {
               HasSubstr("parallelism.first_stage_layers is 59, and this file is read as 0"));
 }
 
+TEST_F(LaunchVerbs, AnOptimizerThatRunsWithinTheBackwardPassIsSaidNotToBeModelled) {
+  const auto imported = [&](const std::string& value) {
+    std::string text = read_file(data_ + "llama3_405b.toml");
+    const std::string section = "[optimizer]\n";
+    text.insert(text.find(section) + section.size(), "early_step_in_backward = " + value + "\n");
+    write("t.toml", text);
+    return run("import torchtitan-toml t.toml --gpus 1024");
+  };
+  const auto early = imported("true");
+  ASSERT_EQ(early.code, 0) << early.err;
+  EXPECT_THAT(early.err,
+              HasSubstr("optimizer.early_step_in_backward true: the optimizer runs after "
+                        "the backward pass"));
+  EXPECT_THAT(early.out, HasSubstr("optimizer.early_step_in_backward true"));
+  EXPECT_THAT(imported("false").err, Not(HasSubstr("early_step")));
+}
+
 TEST_F(LaunchVerbs, PlansOfSoftwareWithoutALaunchFileSayThatTheyHaveNone) {
   write_small("s.yaml");
   const auto planned =
