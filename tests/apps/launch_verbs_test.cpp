@@ -91,6 +91,26 @@ TEST_F(LaunchVerbs, AnOptimizerThatRunsWithinTheBackwardPassIsSaidNotToBeModelle
   EXPECT_THAT(imported("false").err, Not(HasSubstr("early_step")));
 }
 
+// The rule of the profile says it; the remarks of the file need not.
+TEST_F(LaunchVerbs, MaxTextSaysOnceThatItsStagesAreUnequal) {
+  for (const char* own : {"", " --set training.framework.use=jax-xla"}) {
+    const auto exported = run(std::string("export maxtext " HEADWAY_ROOT
+                                          "/configs/scenarios/llama-3.1-405b-8k-h100.yaml "
+                                          "--set training.framework.narrow_gathers=false") +
+                              own);
+    ASSERT_EQ(exported.code, 0) << exported.err;
+    const auto said = exported.err.find("does not start stages of unequal layers");
+    ASSERT_NE(said, std::string::npos) << exported.err;
+    EXPECT_EQ(exported.err.find("that it starts", said), std::string::npos) << exported.err;
+    EXPECT_THAT(exported.err, Not(HasSubstr("layers are no multiple")));
+  }
+  EXPECT_THAT(run("export maxtext " HEADWAY_ROOT
+                  "/configs/scenarios/small-llama-8b-64-h100.yaml --set parallelism.data=auto "
+                  "--set parallelism.pipeline=2 --set training.global_batch=48")
+                  .err,
+              HasSubstr("num_pipeline_microbatches 3 is no multiple of 2 stages"));
+}
+
 TEST_F(LaunchVerbs, PlansOfSoftwareWithoutALaunchFileSayThatTheyHaveNone) {
   write_small("s.yaml");
   const auto planned =
