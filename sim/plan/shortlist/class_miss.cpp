@@ -336,7 +336,7 @@ class ClassSearch {
       }
       return;
     }
-    if (found.shapes.empty()) {  // none keeps the rules: the first says why
+    if (found.shapes.empty() && !list.empty()) {  // none keeps the rules: the first says why
       open(one, list.front(), tier, found);
     }
     miss.nearest = why_none_works(found, miss.least ? list.size() : 0);
