@@ -57,6 +57,60 @@ TEST_F(LaunchVerbs, WhatTheSoftwareDoesNotStartIsSaid) {
               HasSubstr(words));
 }
 
+// Of two stages the layers of one say those of the other: a file that says both loses nothing.
+TEST_F(LaunchVerbs, StagesWithTheSameLayersAreTheSameWhicheverFieldSaysThem) {
+  const std::string scenario = HEADWAY_ROOT
+      "/configs/scenarios/small-llama-8b-64-h100.yaml --set parallelism.data=auto "
+      "--set parallelism.pipeline=2 --set parallelism.last_stage_layers=15";
+  const auto two = run("export torchtitan " + scenario);
+  ASSERT_EQ(two.code, 0) << two.err;
+  EXPECT_THAT(two.out, HasSubstr("pipeline_parallel_last_stage_less_layers = 1"));
+  EXPECT_THAT(two.err, Not(HasSubstr("stage_layers")));
+  EXPECT_THAT(two.err, Not(HasSubstr("chunk_layers")));
+  // What torchtitan cannot say of stages is still said.
+  const std::string unequal =
+      HEADWAY_ROOT "/configs/scenarios/unequal-llama-70b-256-h100-a100.yaml";
+  EXPECT_THAT(run("export torchtitan " + unequal).err,
+              HasSubstr("parallelism.first_stage_layers is 59, and this file is read as 0"));
+}
+
+TEST_F(LaunchVerbs, AnOptimizerThatRunsWithinTheBackwardPassIsSaidNotToBeModelled) {
+  const auto imported = [&](const std::string& value) {
+    std::string text = read_file(data_ + "llama3_405b.toml");
+    const std::string section = "[optimizer]\n";
+    text.insert(text.find(section) + section.size(), "early_step_in_backward = " + value + "\n");
+    write("t.toml", text);
+    return run("import torchtitan-toml t.toml --gpus 1024");
+  };
+  const auto early = imported("true");
+  ASSERT_EQ(early.code, 0) << early.err;
+  EXPECT_THAT(early.err,
+              HasSubstr("optimizer.early_step_in_backward true: the optimizer runs after "
+                        "the backward pass"));
+  EXPECT_THAT(early.out, HasSubstr("optimizer.early_step_in_backward true"));
+  EXPECT_THAT(imported("false").err, Not(HasSubstr("early_step")));
+}
+
+// The rule of the profile says it; the remarks of the file need not.
+TEST_F(LaunchVerbs, MaxTextSaysOnceThatItsStagesAreUnequal) {
+  for (const char* own : {"", " --set training.framework.use=jax-xla"}) {
+    const auto exported = run(std::string("export maxtext " HEADWAY_ROOT
+                                          "/configs/scenarios/llama-3.1-405b-8k-h100.yaml "
+                                          "--set training.framework.narrow_gathers=false") +
+                              own);
+    ASSERT_EQ(exported.code, 0) << exported.err;
+    const auto said = exported.err.find("does not start stages of unequal layers");
+    ASSERT_NE(said, std::string::npos) << exported.err;
+    EXPECT_EQ(exported.err.find("that it starts", said), std::string::npos) << exported.err;
+    EXPECT_THAT(exported.err, Not(HasSubstr("layers are no multiple")));
+  }
+  EXPECT_THAT(run("export maxtext " HEADWAY_ROOT
+                  "/configs/scenarios/small-llama-8b-64-h100.yaml --set parallelism.data=auto "
+                  "--set parallelism.pipeline=2 --set training.global_batch=48")
+                  .err,
+              HasSubstr("num_pipeline_microbatches 3 is no multiple of 2 stages"));
+}
+
 TEST_F(LaunchVerbs, PlansOfSoftwareWithoutALaunchFileSayThatTheyHaveNone) {
   write_small("s.yaml");
   const auto planned =

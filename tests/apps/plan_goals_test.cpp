@@ -228,6 +228,28 @@ TEST_F(PlanGoals, AClassThatLostIsNotJudgedByLayoutsThatAreFarFromItsBest) {
   EXPECT_THAT(text, testing::ContainsRegex("sharding zero0 +[0-9,]+ +[0-9.]+ to [0-9.]+ +at most"));
 }
 
+// Of 64 sequences at once only wide tensor and context groups hold the activations, on shapes that
+// no bound prefers. The layout that is named for a class is one that runs.
+TEST_F(PlanGoals, AClassIsSearchedUntilALayoutOfItFits) {
+  const std::string base =
+      HEADWAY_ROOT "/configs/scenarios/small-llama-8b-64-h100.yaml --set run.until=null ";
+  const json classes = planned(base + "--simulate 10")["lost"];
+  int large = 0;
+  for (const json& lost : classes) {
+    if (lost["field"] == "micro_batch" && lost["value"].get<std::string>().size() > 1) {
+      ++large;
+      ASSERT_FALSE(lost["step_s"].is_null()) << lost;
+    }
+  }
+  EXPECT_GE(large, 3);
+  const Outcome wide = run("run " + base +
+                           "--set parallelism.tensor=8 --set parallelism.context=4 "
+                           "--set parallelism.data=auto --set parallelism.pipeline=1 "
+                           "--set parallelism.micro_batch=64 --set parallelism.sharding=zero3 "
+                           "--set parallelism.recompute=full --format json");
+  EXPECT_EQ(wide.code, 0) << wide.err;
+}
+
 // One node draws half of what two do, and is slower: both are on the front of time and power.
 TEST_F(PlanGoals, PowerMakesAFrontWithTimeAndMoney) {
   const json plans = planned("one.yaml --nodes 1,2 --objective days,dollars,power")["plans"];

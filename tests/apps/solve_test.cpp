@@ -125,6 +125,22 @@ TEST_F(SolveVerb, ARuleThatIsBrokenIsAnEdge) {
   EXPECT_NE(run("run s.yaml --set cluster.power.facility='" + beside + "'").code, 0);
 }
 
+// Every oversubscription in the range is good enough: the largest is the cheapest fabric.
+TEST_F(SolveVerb, WhereEveryValueMeetsItTheOneNearestToMissingItIsNamed) {
+  const std::string words = HEADWAY_ROOT
+      "/configs/scenarios/gpt-3-175b-1024-a100.yaml "
+      "cluster.fabric.leaf_oversubscription --set run.until=null --within 1:8 "
+      "--format json --for 'step.time_s ";
+  const json all = json::parse(run("solve " + words + "<= 70'").out);
+  EXPECT_EQ(all["edge"], "any");
+  EXPECT_EQ(all["answer"]["value"], "8");
+  EXPECT_THAT(all["sentences"].dump(),
+              HasSubstr("looked at, from 1 to 8, meets step.time_s <= 70"));
+  EXPECT_THAT(all["sentences"].dump(), HasSubstr("The largest, 8, is nearest to missing it"));
+  const json slow = json::parse(run("solve " + words + ">= 7'").out);
+  EXPECT_EQ(slow["answer"]["value"], "1");
+}
+
 // An edge at zero is found to what is small beside the values looked at, in a few steps.
 TEST_F(SolveVerb, AnEdgeAtZeroIsNotHalvedForEver) {
   const json found =

@@ -108,35 +108,50 @@ TEST(SolveAnswer, IsNoneOrAny) {
   EXPECT_THAT(none.sentences.back(), HasSubstr("Nearest is 2: step.time_s is 4.00."));
   const auto any = answered({{1, 3}, {2, 2}});
   EXPECT_EQ(any.edge, SolveEdge::any);
-  EXPECT_EQ(any.answer()->value, "1");
+  EXPECT_EQ(any.answer()->value, "1");  // nearer to 3
+  EXPECT_THAT(any.sentences.back(), HasSubstr("from 1 to 2, meets step.time_s <= 3: at 1 it is "
+                                              "3.00, at 2 it is 2.00. The smallest, 1, is nearest "
+                                              "to missing it."));
+  const auto rises = answered({{1, 1}, {2, 2}});
+  EXPECT_EQ(rises.edge, SolveEdge::any);
+  EXPECT_EQ(rises.answer()->value, "2");
+  EXPECT_THAT(rises.sentences.back(), HasSubstr("The largest, 2, is nearest to missing it."));
   EXPECT_FALSE(any.beside().has_value());
   EXPECT_EQ(answered({}, {1}).edge, SolveEdge::none);
 }
 
-// All meet it, from the lower end of the field on: that is the smallest, unless larger values come
+// All meet it, from the lower end of the field on: that is the smallest, if larger values come no
 // nearer to missing it.
 TEST(SolveAnswer, IsTheLowerEndWhereThatMeetsTheCondition) {
-  const auto from_zero = [](const std::vector<double>& figures) {
+  const auto from = [](double least, const std::vector<double>& figures) {
     SolveReport report;
     report.key = "cluster.spares";
     report.condition = "step.time_s <= 3";
     report.path = "step.time_s";
-    report.least = 0;
+    report.least = least;
     for (std::size_t i = 0; i < figures.size(); ++i) {
-      report.points.push_back(looked_at(static_cast<double>(i), figures[i], kAtMostThree));
+      report.points.push_back(looked_at(least + static_cast<double>(i), figures[i], kAtMostThree));
     }
     give_answer(kAtMostThree, report);
     return report;
   };
-  const auto better = from_zero({2, 1});
+  const auto better = from(0, {2, 1});
   EXPECT_EQ(better.edge, SolveEdge::smallest);
   EXPECT_EQ(better.answer()->value, "0");
   EXPECT_FALSE(better.beside().has_value());
   EXPECT_EQ(better.sentences.back(),
             "The smallest cluster.spares that meets step.time_s <= 3 is 0, the least that it can "
             "be: step.time_s is 2.00. At 1 it is 1.00.");
-  EXPECT_EQ(from_zero({2, 2}).edge, SolveEdge::smallest);
-  EXPECT_EQ(from_zero({2, 2.5}).edge, SolveEdge::any);
+  EXPECT_EQ(from(0, {2, 2}).edge, SolveEdge::smallest);
+  // No oversubscription is less than 1, and that is not the cheapest one.
+  const auto flat = from(1, {2, 2});
+  EXPECT_EQ(flat.edge, SolveEdge::any);
+  EXPECT_EQ(flat.answer()->value, "1");
+  EXPECT_THAT(flat.sentences.back(),
+              HasSubstr("The figure does not tell them apart; 1 is the smallest."));
+  const auto worse = from(0, {2, 2.5});
+  EXPECT_EQ(worse.edge, SolveEdge::any);
+  EXPECT_EQ(worse.answer()->value, "1");
 }
 
 // The end of the interval that speaks against the condition decides whether it is sure.

@@ -1,5 +1,7 @@
 #include "sim/training/unused.h"
 
+#include <fmt/format.h>
+#include <functional>
 #include <gtest/gtest.h>
 
 #include "sim/training/price_warning.h"
@@ -66,6 +68,149 @@ TEST(UnusedFields, APeriodOfWindowsWithoutOne) {
                                       "'window' or leave it out"}));
   s.model.window = 1024;
   EXPECT_EQ(warnings_of(s), Warnings{});
+}
+
+constexpr const char* kFile = "s.yaml";
+
+/// Of a scenario whose file says its name, and another line this key.
+Warnings warnings_where(const Scenario& s, const std::string& written, const char* file = kFile) {
+  core::SourceMarks marks;
+  marks["name"] = {kFile, 1, 1, 1, ""};
+  marks[written] = {file, 2, 1, 1, ""};
+  return unused_fields(check(s, marks));
+}
+
+/// A key that does nothing until something else is said: warned of where the file or --set says
+/// it, not in an entry that is used, not where it counts.
+void expect_idle(Scenario s,
+                 const std::string& path,
+                 const std::string& begin,
+                 const std::function<void(Scenario&)>& make_it_count) {
+  const Warnings warned = warnings_where(s, path);
+  ASSERT_EQ(warned.size(), 1U) << path;
+  EXPECT_EQ(warned[0].substr(0, begin.size()), begin);
+  EXPECT_EQ(warnings_where(s, path, "entry.yaml"), Warnings{}) << path;
+  make_it_count(s);
+  EXPECT_EQ(warnings_where(s, path), Warnings{}) << path;
+}
+
+Scenario with_experts() {
+  Scenario s = eight_nodes();
+  s.model.moe = workload::ExpertsSpec{};
+  s.model.moe->experts = 8;
+  s.model.moe->top_k = 2;
+  s.model.moe->ffn = 4096;
+  return s;
+}
+
+TEST(UnusedFields, KeysOfModelsThatTheirOtherKeysOverrule) {
+  Scenario latent = eight_nodes();
+  latent.model.latent = workload::LatentAttentionSpec{};
+  latent.model.attention = workload::AttentionKind::multi_latent;
+  const int width = latent.model.latent->no_rope_dim + latent.model.latent->rope_dim;
+  latent.model.head_dim = width + 64;
+  expect_idle(latent, "model.head_dim",
+              fmt::format("model.head_dim: {} does nothing beside latent attention", width + 64),
+              [&](Scenario& s) { s.model.head_dim = width; });
+  latent.model.attention = workload::AttentionKind::grouped_query;
+  expect_idle(latent, "model.attention",
+              "model.attention: gqa does nothing beside latent attention; write",
+              [](Scenario& s) { s.model.attention = workload::AttentionKind::multi_latent; });
+  expect_idle(with_experts(), "model.ffn",
+              fmt::format("model.ffn: {} does nothing where no layer has a dense MLP",
+                          with_experts().model.ffn),
+              [](Scenario& s) { s.model.moe->leading_dense_layers = 1; });
+  Scenario predicting = with_experts();
+  predicting.model.dense_prediction = true;
+  expect_idle(predicting, "model.dense_prediction",
+              "model.dense_prediction: true does nothing without prediction layers",
+              [](Scenario& s) { s.model.multi_token_prediction = 1; });
+  Scenario grouped = with_experts();
+  grouped.model.moe->routing_groups = 4;
+  expect_idle(grouped, "model.moe.routing_groups",
+              "model.moe.routing_groups: 4 does nothing without a group_limit",
+              [](Scenario& s) { s.model.moe->group_limit = 2; });
+  grouped.model.moe->group_limit = 4;
+  expect_idle(grouped, "model.moe.group_limit",
+              "model.moe.group_limit: 4 does nothing with 4 routing_groups",
+              [](Scenario& s) { s.model.moe->group_limit = 2; });
+}
+
+TEST(UnusedFields, KeysOfLayoutsWithoutWhatTheyDivide) {
+  Scenario s = eight_nodes();
+  s.parallelism.tensor = 1;
+  expect_idle(s, "parallelism.sequence", "parallelism.sequence: true does nothing with tensor 1",
+              [](Scenario& one) { one.parallelism.tensor = 8; });
+  s.parallelism.pipeline = 1;
+  s.training.global_batch = 64;
+  s.parallelism.rank_order = workload::RankOrder::pipeline_first;
+  expect_idle(s, "parallelism.rank_order",
+              "parallelism.rank_order: tp-cp-pp-dp does nothing where one stage",
+              [](Scenario& one) { one.parallelism.pipeline = 2; });
+  s = eight_nodes();
+  s.parallelism.virtual_stages = 1;
+  s.parallelism.schedule = workload::ScheduleKind::interleaved;
+  expect_idle(s, "parallelism.schedule",
+              "parallelism.schedule: interleaved does nothing with virtual 1",
+              [](Scenario& one) { one.parallelism.schedule = workload::ScheduleKind::gpipe; });
+  s = eight_nodes();
+  s.training.balanced_ranks = true;
+  expect_idle(s, "training.balanced_ranks",
+              "training.balanced_ranks: true does nothing where all sequences are equal work",
+              [](Scenario& one) {
+                one.training.documents = {{1024, 1}, {2048, 1}};
+              });
+}
+
+TEST(UnusedFields, KeysOfRunsWhereNothingFailsSo) {
+  Scenario s = eight_nodes();
+  s.run.until = UntilSpec{};
+  s.run.until->steps = 1000;
+  const auto fail = [](Scenario& one) {
+    one.run.failures = failures::FailureSpec{};
+    one.run.failures->hazards.emplace_back();
+    one.run.failures->hazards[0].name = "h";
+    one.run.failures->hazards[0].mtbf = core::Seconds(1e7);
+    one.run.failures->hazards[0].effect = failures::Effect::slow_drive;
+  };
+  auto& recovery = s.run.recovery;
+  recovery.eviction = failures::Eviction::gpu;
+  expect_idle(s, "run.recovery.eviction",
+              "run.recovery.eviction: gpu does nothing in a run without failures", fail);
+  recovery.repair_sigma = 1;
+  expect_idle(s, "run.recovery.repair_sigma",
+              "run.recovery.repair_sigma: 1 does nothing in a run without failures", fail);
+  recovery.slow_part = failures::SlowPart::keep;
+  expect_idle(s, "run.recovery.slow_part",
+              "run.recovery.slow_part: keep does nothing where no failure slows a part", fail);
+  recovery.rack_nodes = 4;
+  expect_idle(s, "run.recovery.rack_nodes",
+              "run.recovery.rack_nodes: 4 does nothing without 'eviction: rack'",
+              [](Scenario& one) { one.run.recovery.eviction = failures::Eviction::rack; });
+  s.run.checkpoint.via_drives = true;
+  expect_idle(s, "run.checkpoint.via_drives",
+              "run.checkpoint.via_drives: true does nothing where no failure slows a drive", fail);
+  s.run.checkpoint.files_per_writer = 4;
+  expect_idle(s, "run.checkpoint.files_per_writer",
+              "run.checkpoint.files_per_writer: 4 does nothing where files take no time",
+              [](Scenario& one) { one.cluster.storage->files_per_second = 1000; });
+  // One step alone is predicted: everything of the run is passed over.
+  s.run.until.reset();
+  EXPECT_EQ(warnings_where(s, "run.recovery.rack_nodes"), Warnings{});
+}
+
+// A file that the program wrote has every key; what --set says is said by somebody.
+TEST(UnusedFields, AFileWithEveryKeyAsksForNone) {
+  Scenario s = eight_nodes();
+  s.parallelism.tensor = 1;
+  core::SourceMarks marks;
+  for (const char* path : {"name", "parallelism.context_kind", "parallelism.rank_order",
+                           "parallelism.reshard", "parallelism.sequence"}) {
+    marks[path] = {kFile, 1, 1, 1, ""};
+  }
+  EXPECT_EQ(unused_fields(check(s, marks)), Warnings{});
+  marks["parallelism.sequence"] = {"--set parallelism.sequence=true", 0, 0, 1, ""};
+  EXPECT_EQ(unused_fields(check(s, marks)).size(), 1U);
 }
 
 // Leaves of one port, two to a pod: eight nodes are four pods, or one where nothing divides them.

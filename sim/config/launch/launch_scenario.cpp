@@ -7,6 +7,7 @@
 #include "sim/config/spec_type.h"
 #include "sim/config/unit_text.h"
 #include "sim/config/writer.h"
+#include "sim/workload/layout.h"
 #include "sim/workload/memory/owned_matrices.h"
 #include "sim/workload/number_formats.h"
 
@@ -146,6 +147,22 @@ bool has_row(const import::LaunchTable& table,
   });
 }
 
+/// Whether both have the same layers in every chunk, whichever fields say it: of two stages the
+/// layers of either end say those of the other.
+bool same_chunks(const LaunchRun& one, const LaunchRun& other) {
+  const auto says = [](const LaunchRun& run) {
+    return run.model.layers > 0 && !workload::layout_problem(run.model, run.parallelism);
+  };
+  return says(one) && says(other) && one.parallelism.pipeline == other.parallelism.pipeline &&
+         workload::layers_of_chunks(one.model, one.parallelism) ==
+             workload::layers_of_chunks(other.model, other.parallelism);
+}
+
+bool is_layers_of_stages(const std::string& path) {
+  return path == "parallelism.first_stage_layers" || path == "parallelism.last_stage_layers" ||
+         path == "parallelism.chunk_layers";
+}
+
 bool some_before_blackwell(const training::ClusterSpec& cluster) {
   const auto older = [](const training::NodeSpec& node) {
     return node.gpu.architecture != gpu::Architecture::blackwell;
@@ -257,11 +274,13 @@ std::vector<Unsaid> unsaid(const import::LaunchTable& table, const import::Launc
   }
   const auto asked = values_of(run);
   const auto said = values_of(said_run);
+  const bool alike = same_chunks(run, said_run);
   std::vector<Unsaid> out;
   for (const auto& [path, text] : asked) {
     const bool software = path.starts_with("training.framework.");
     const bool row = has_row(table, run, path);
-    if (path == "model.name" || (software && !row) || (!read_back && row)) {
+    if (path == "model.name" || (software && !row) || (!read_back && row) ||
+        (alike && is_layers_of_stages(path))) {
       continue;
     }
     const auto other = said.find(path);

@@ -466,6 +466,8 @@ constexpr std::string_view kTitanNoEffect[]{
 constexpr NotModelled kTitanNotModelled[]{
     {"training.enable_cpu_offload",
      "offload of weights is not modelled; parallelism.offload: optimizer comes nearest"},
+    {"optimizer.early_step_in_backward",
+     "the optimizer runs after the backward pass, which keeps all gradients until then"},
     {"parallelism.disable_loss_parallel", "the loss is divided over the tensor ranks"},
     {"parallelism.enable_compiled_autograd", "the backward pass is compiled as the forward is"},
     {"parallelism.pipeline_parallel_split_points", "set parallelism.chunk_layers"},

@@ -11,6 +11,7 @@
 
 #include "sim/core/progress/joint_progress.h"
 #include "sim/core/progress/spread_order.h"
+#include "sim/core/text.h"
 
 namespace headway::plan {
 
@@ -18,11 +19,12 @@ using core::Seconds;
 
 namespace {
 
-/// Most shapes of one class that are opened: some milliseconds each. Source: round value.
+/// Most shapes of one class that are opened though they may hold a layout that fits: some
+/// milliseconds each. Source: round value.
 constexpr int kMostOpened = 24;
-/// Most of them that are like the shape of plan 1, and most that are tried at all, with those none
-/// of whose layouts keeps the rules. Source: round values.
-constexpr std::size_t kMostNear = 8, kMostTried = 256;
+/// Most of them that are like the shape of plan 1, and most that are tried at all, with those whose
+/// layouts with the least memory do not fit: a tenth of a millisecond each. Source: round values.
+constexpr std::size_t kMostNear = 8, kMostTried = 4096;
 /// Layouts that are timed for a class whatever the search has timed. Source: round value.
 constexpr std::int64_t kLeastTimed = 16;
 /// Choices of degrees of which a shape is opened, and shapes with the least bounds, whatever was
@@ -70,13 +72,13 @@ struct LayoutClass {
   [[nodiscard]] bool has(const ParallelismSpec& layout) const {
     return field->value(layout) == value;
   }
-  /// Whether a shape may have layouts of it.
-  [[nodiscard]] bool has(const Shape& shape) const {
-    if (field->of_shape) {
-      return has(shape.layout);
-    }
-    return !only.sharding || std::any_of(shape.states.begin(), shape.states.end(),
-                                         [&](const StateChoice& state) { return only.has(state); });
+  /// Whether a shape, with these cuts, may have layouts of it.
+  [[nodiscard]] bool has(const Shape& shape, const std::vector<Cut>& cuts) const {
+    const auto any = [&](const auto& choices) {
+      return std::any_of(choices.begin(), choices.end(),
+                         [&](const auto& choice) { return only.has(choice); });
+    };
+    return field->of_shape ? has(shape.layout) : any(shape.states) && any(cuts);
   }
 };
 
@@ -158,13 +160,11 @@ class ClassSearch {
   ClassSearch(const training::Scenario& scenario,
               const Space& space,
               const ClassesAsked& asked,
-              const std::vector<std::size_t>& order,
               std::int64_t classes,
               const core::JointProgress& progress)
       : s_(scenario),
         space_(space),
         asked_(asked),
-        order_(order),
         most_timed_(
             std::max(kLeastTimed, asked.estimated / std::max(std::int64_t{1}, 4 * classes))),
         look_([&progress] { progress.look(); }) {}
@@ -189,106 +189,144 @@ class ClassSearch {
   }
 
  private:
+  /// A shape that may have layouts of a class, and the least time of any of them.
+  struct Member {
+    std::size_t shape = 0;
+    Seconds bound;
+  };
+
   /// What has been found of a class.
   struct Found {
     std::optional<Estimate> best;
     Opened all;
-    std::set<std::size_t> shapes;  ///< that were opened
+    std::set<std::size_t> shapes;  ///< that were tried
     int counted = 0;               ///< of these, with layouts that keep the rules
     std::int64_t timed = 0;        ///< layouts
 
     [[nodiscard]] Seconds limit() const { return best ? best->time : Seconds(kNever); }
   };
 
-  void open(const LayoutClass& one, std::size_t shape, Tier& tier, Found& found) const {
-    if ((*asked_.bounds)[shape] > found.limit() || !found.shapes.insert(shape).second) {
-      return;
-    }
+  [[nodiscard]] ShapeSearch search_of(const LayoutClass& one,
+                                      std::size_t shape,
+                                      bool leanest,
+                                      Tier& tier) const {
     ShapeSearch search(s_, space_, space_.shapes()[shape], space_.first(shape), asked_.headroom,
                        tier);
     search.call_often(look_);
-    search.look_only_at(one.only);
-    Opened here = search.open(found.limit(), 1);
-    found.timed += here.estimated;
-    found.counted += here.estimated > 0 || !here.missed.empty() ? 1 : 0;
-    if (!here.best.empty() && (!found.best || better(here.best.front(), *found.best))) {
-      found.best = here.best.front();
+    OnlyLayouts only = one.only;
+    only.leanest = leanest;
+    search.look_only_at(only);
+    return search;
+  }
+
+  /// The shapes of a class from the least bound up; those none of whose layouts keeps the rules
+  /// last. Bounds are of all layouts of a shape; of a class with one micro-batch, of those with it.
+  [[nodiscard]] std::vector<Member> members(const LayoutClass& one, Tier& tier) const {
+    std::vector<Member> list;
+    for (std::size_t i = 0; i < space_.shapes().size(); ++i) {
+      const Shape& shape = space_.shapes()[i];
+      if (one.has(shape, space_.cuts(shape))) {
+        const bool own = one.only.micro_batch && (*asked_.bounds)[i] < Seconds(kNever);
+        list.push_back({i, own ? search_of(one, i, false, tier).bound() : (*asked_.bounds)[i]});
+      }
     }
+    std::stable_sort(list.begin(), list.end(),
+                     [](const Member& a, const Member& b) { return a.bound < b.bound; });
+    return list;
+  }
+
+  static void add_missed_and_rejected(const Opened& here, Found& found) {
     found.all.rejected.add(here.rejected);
     for (const auto& [memory, missed] : here.missed) {
       add_missed(missed, found.all.missed);
     }
   }
 
-  /// Shapes of a class that differ from that of plan 1 in the fewest fields.
-  [[nodiscard]] std::vector<std::size_t> like_plan_1(const LayoutClass& one) const {
-    const ParallelismSpec& own = *asked_.plans.front();
-    std::vector<std::pair<int, std::size_t>> near;
-    for (const std::size_t i : order_) {
-      const ParallelismSpec& p = space_.shapes()[i].layout;
-      if (one.has(space_.shapes()[i]) && (*asked_.bounds)[i] < Seconds(kNever)) {
-        near.emplace_back((p.tensor != own.tensor) + (p.pipeline != own.pipeline) +
-                              (p.virtual_stages != own.virtual_stages) +
-                              (p.schedule != own.schedule) + (p.context != own.context) +
-                              (p.context_kind != own.context_kind) + (p.expert != own.expert) +
-                              (p.expert_tensor != own.expert_tensor) +
-                              (p.first_stage_layers != own.first_stage_layers) +
-                              (p.last_stage_layers != own.last_stage_layers),
-                          i);
-      }
+  /// Looks at the layouts of a shape that recompute most, and at all if one of these fits, or none
+  /// says that it does not.
+  void open(const LayoutClass& one, const Member& member, Tier& tier, Found& found) const {
+    if (member.bound > found.limit() || !found.shapes.insert(member.shape).second) {
+      return;
     }
-    std::stable_sort(near.begin(), near.end(),
-                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    const Opened lean = search_of(one, member.shape, true, tier).open(found.limit(), 1);
+    if (!lean.any_fits && !lean.missed.empty() && lean.rejected.count(kSlower) == 0) {
+      add_missed_and_rejected(lean, found);
+      return;
+    }
+    const Opened here = search_of(one, member.shape, false, tier).open(found.limit(), 1);
+    found.timed += here.estimated;
+    found.counted += here.estimated > 0 || !here.missed.empty() ? 1 : 0;
+    if (!here.best.empty() && (!found.best || better(here.best.front(), *found.best))) {
+      found.best = here.best.front();
+    }
+    add_missed_and_rejected(here, found);
+  }
+
+  /// Shapes of a class that differ from that of plan 1 in the fewest fields.
+  [[nodiscard]] std::vector<Member> like_plan_1(std::vector<Member> near) const {
+    const ParallelismSpec& own = *asked_.plans.front();
+    const auto differences = [&](const Member& member) {
+      const ParallelismSpec& p = space_.shapes()[member.shape].layout;
+      return (p.tensor != own.tensor) + (p.pipeline != own.pipeline) +
+             (p.virtual_stages != own.virtual_stages) + (p.schedule != own.schedule) +
+             (p.context != own.context) + (p.context_kind != own.context_kind) +
+             (p.expert != own.expert) + (p.expert_tensor != own.expert_tensor) +
+             (p.first_stage_layers != own.first_stage_layers) +
+             (p.last_stage_layers != own.last_stage_layers);
+    };
+    std::erase_if(near, [](const Member& member) { return member.bound == Seconds(kNever); });
+    std::stable_sort(near.begin(), near.end(), [&](const Member& a, const Member& b) {
+      return differences(a) < differences(b);
+    });
     near.resize(std::min(near.size(), kMostNear));
-    std::vector<std::size_t> places;
-    std::transform(near.begin(), near.end(), std::back_inserter(places),
-                   [](const auto& shape) { return shape.second; });
-    return places;
+    return near;
   }
 
   /// Opens of each choice of degrees the shape with the least bound, and the one with the plainest
   /// schedule: bounds know nothing of memory, and schedules of the same degrees mostly lack it
   /// alike.
-  void open_degrees(const LayoutClass& one, Tier& tier, Found& found) const {
+  void open_degrees(const LayoutClass& one,
+                    const std::vector<Member>& members,
+                    Tier& tier,
+                    Found& found) const {
     std::set<std::array<int, 5>> seen;
-    for (const std::size_t i : order_) {
-      if ((*asked_.bounds)[i] == Seconds(kNever) || (*asked_.bounds)[i] > found.limit() ||
+    for (const Member& member : members) {
+      if (member.bound == Seconds(kNever) || member.bound > found.limit() ||
           seen.size() >= kMostDegrees) {
         return;
       }
-      const ParallelismSpec& p = space_.shapes()[i].layout;
+      const ParallelismSpec& p = space_.shapes()[member.shape].layout;
       const int plain = p.schedule == workload::ScheduleKind::one_f_one_b ? 1 : 0;
-      if (one.has(space_.shapes()[i]) &&
-          seen.insert({p.tensor, p.context, p.pipeline, p.expert, plain}).second) {
-        open(one, i, tier, found);
+      if (seen.insert({p.tensor, p.context, p.pipeline, p.expert, plain}).second) {
+        open(one, member, tier, found);
       }
     }
   }
 
   void open_shapes(const LayoutClass& one, Tier& tier, ClassMiss& miss) const {
-    const auto& bounds = *asked_.bounds;
+    const auto list = members(one, tier);
     Found found;
-    for (const std::size_t i : like_plan_1(one)) {
+    for (const Member& member : like_plan_1(list)) {
       if (found.timed <= most_timed_ / 2) {
-        open(one, i, tier, found);
+        open(one, member, tier, found);
       }
     }
-    open_degrees(one, tier, found);
+    open_degrees(one, list, tier, found);
     const int before = found.counted;
-    for (const std::size_t i : order_) {
-      if (bounds[i] == Seconds(kNever) || bounds[i] > found.limit()) {
+    for (const Member& member : list) {
+      if (member.bound == Seconds(kNever) || member.bound > found.limit()) {
         break;
       }
-      if (!one.has(space_.shapes()[i]) || found.shapes.count(i) > 0) {
+      if (found.shapes.count(member.shape) > 0) {
         continue;
       }
       const bool some = found.counted >= before + kLeastOpened;
       if (found.counted >= kMostOpened || found.shapes.size() >= kMostTried ||
           (found.timed > most_timed_ && some)) {
-        miss.least = bounds[i].si();
+        miss.least = member.bound.si();
         break;
       }
-      open(one, i, tier, found);
+      open(one, member, tier, found);
     }
     if (found.best) {
       miss.step = found.best->time.si();
@@ -296,30 +334,36 @@ class ClassSearch {
       if (asked_.estimate > Seconds(0)) {
         miss.behind = found.best->time / asked_.estimate - 1;
       }
-    } else {
-      miss.nearest = why_none_works(found.all, miss.least.has_value());
+      return;
     }
+    if (found.shapes.empty() && !list.empty()) {  // none keeps the rules: the first says why
+      open(one, list.front(), tier, found);
+    }
+    miss.nearest = why_none_works(found, miss.least ? list.size() : 0);
   }
 
-  /// @param more  whether shapes were left unopened
-  static std::string why_none_works(const Opened& all, bool more) {
+  /// @param all  shapes of the class; 0: none was left untried
+  static std::string why_none_works(const Found& found, std::size_t all) {
+    const std::string none =
+        all == 0 ? "none"
+                 : fmt::format("none of {} shapes looked at, of {},",
+                               core::count(static_cast<double>(found.shapes.size())),
+                               core::count(static_cast<double>(all)));
+    const auto& missed = found.all.missed;
     const auto nearest =
-        std::min_element(all.missed.begin(), all.missed.end(), [](const auto& a, const auto& b) {
+        std::min_element(missed.begin(), missed.end(), [](const auto& a, const auto& b) {
           return a.second.lack.beyond() < b.second.lack.beyond();
         });
-    if (nearest != all.missed.end()) {
-      return fmt::format("none {}fits: {}", more ? "of the shapes looked at " : "",
-                         missed_text(nearest->second));
+    if (nearest != missed.end()) {
+      return fmt::format("{} fits: {}", none, missed_text(nearest->second));
     }
-    const std::string none =
-        fmt::format("none {}keeps the rules", more ? "of the shapes looked at " : "");
-    return all.rejected.list().empty() ? none : none + ": " + why_none(all.rejected.list());
+    const auto& rejected = found.all.rejected.list();
+    return none + " keeps the rules" + (rejected.empty() ? "" : ": " + why_none(rejected));
   }
 
   const training::Scenario& s_;
   const Space& space_;
   const ClassesAsked& asked_;
-  const std::vector<std::size_t>& order_;
   std::int64_t most_timed_;  ///< for one class
   std::function<void()> look_;
 };
@@ -334,9 +378,8 @@ std::vector<ClassMiss> class_misses(const training::Scenario& scenario,
     return std::any_of(asked.plans.begin(), asked.plans.end(),
                        [&](const ParallelismSpec* plan) { return one.has(*plan); });
   });
-  const auto order = rising(*asked.bounds);
   core::JointProgress progress(asked.progress, classes.size());
-  const ClassSearch search(scenario, space, asked, order, std::ssize(classes), progress);
+  const ClassSearch search(scenario, space, asked, std::ssize(classes), progress);
   tbb::enumerable_thread_specific<Tier> tiers([&] { return Tier(scenario); });
   std::vector<ClassMiss> out(classes.size());
   const auto taken = core::spread_order(classes.size());

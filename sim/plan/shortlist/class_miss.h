@@ -71,7 +71,8 @@ struct ClassesAsked {
 /// The classes that no plan is of: tensor, pipeline, context and expert degree, schedule, sharding,
 /// micro-batch and recompute, where the space has several of them. Of a class that was simulated
 /// the fastest; of others the fastest by the analytic tier: shapes are opened in the order of their
-/// bounds until no other can be faster, or so many were opened that it would take long.
+/// bounds, those whose leanest layouts lack memory being passed over, until no other can be faster,
+/// or so many were opened that it would take long.
 std::vector<ClassMiss> class_misses(const training::Scenario& scenario,
                                     const Space& space,
                                     const ClassesAsked& asked);

@@ -62,7 +62,7 @@ Seconds ShapeSearch::bound() {
   Seconds least(kNever);
   for (const Cut& cut : space_.cuts(shape_)) {
     look();
-    if (!problem_of(cut)) {
+    if (only_.has(cut) && !problem_of(cut)) {
       least = std::min(least, bound_of(cut));
     }
   }
@@ -96,6 +96,9 @@ Opened ShapeSearch::open(Seconds limit, std::size_t most) {
       continue;
     }
     open_cut(i, limit, fit, best);
+    if (out_.any_fits) {
+      break;
+    }
   }
   out_.best = best.list();
   // Those that others pushed out of the list.
@@ -218,18 +221,39 @@ bool ShapeSearch::has_states() {
   return any;
 }
 
+std::vector<std::size_t> ShapeSearch::looked_at() const {
+  const auto recomputed = [](const PassChoice& pass) {
+    return std::pair(pass.recompute, static_cast<double>(pass.layers) / pass.period);
+  };
+  std::vector<std::size_t> list;
+  for (std::size_t i = 0; i < passes_.size(); ++i) {
+    if (!only_.has(passes_[i]) && !made_full(passes_[i])) {
+      continue;
+    }
+    if (only_.leanest && !list.empty()) {
+      const auto most = recomputed(passes_[list.front()]);
+      if (recomputed(passes_[i]) < most) {
+        continue;
+      }
+      if (recomputed(passes_[i]) > most) {
+        list.clear();
+      }
+    }
+    list.push_back(i);
+  }
+  return list;
+}
+
 bool ShapeSearch::made_full(const PassChoice& pass) const {
-  return only_.recompute == workload::Recompute::full && space_.tries_fewest(pass);
+  return !only_.leanest && only_.recompute == workload::Recompute::full &&
+         space_.tries_fewest(pass);
 }
 
 void ShapeSearch::open_cut(std::size_t place, Seconds limit, Fit& fit, Best& best) {
   const Cut& cut = space_.cuts(shape_)[place];
   const auto states = std::ssize(shape_.states);
   std::vector<Pass> passes;
-  for (std::size_t i = 0; i < passes_.size(); ++i) {
-    if (!only_.has(passes_[i]) && !made_full(passes_[i])) {
-      continue;
-    }
+  for (const std::size_t i : looked_at()) {
     Pass pass{i, {}, space_.layout(shape_, cut, passes_[i], StateChoice{})};
     if (const auto problem = first_problem(pass.layout, cut)) {
       reject(*problem, states);
@@ -253,6 +277,9 @@ void ShapeSearch::open_cut(std::size_t place, Seconds limit, Fit& fit, Best& bes
     }
     fit.set_passes(pass.layout);
     open_pass(pass, cut, first + static_cast<std::int64_t>(pass.index) * states, limit, fit, best);
+    if (out_.any_fits) {
+      return;
+    }
   }
   time_waiting(limit, best);
 }
@@ -316,6 +343,10 @@ void ShapeSearch::open_pass(
         continue;
       }
       estimate.layout = std::move(*settled);
+    }
+    if (only_.leanest) {
+      out_.any_fits = true;
+      return;
     }
     waiting_.push_back(std::move(estimate));
     if (waiting_.size() == workload::PipelineOrder::kTogether) {

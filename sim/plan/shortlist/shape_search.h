@@ -57,6 +57,8 @@ struct OnlyLayouts {
   std::optional<int> micro_batch;
   std::optional<workload::Recompute> recompute;
   std::optional<workload::Sharding> sharding;
+  /// Of these, those that recompute most, and only whether any fits: none is timed.
+  bool leanest = false;
 
   [[nodiscard]] bool has(const Cut& cut) const {
     return !micro_batch || *micro_batch == cut.micro_batch;
@@ -102,6 +104,7 @@ struct Opened {
   std::vector<Estimate> best;
   Rejections rejected;
   std::int64_t estimated = 0;
+  bool any_fits = false;  ///< of the leanest, where only they are looked at
   std::map<Memory, Missed> missed;
 };
 
@@ -169,7 +172,7 @@ class ShapeSearch {
         headroom_(headroom),
         tier_(tier) {}
 
-  /// The least time of any of its layouts; never where none keeps the rules.
+  /// The least time of any of its layouts that are looked at; never where none keeps the rules.
   core::Seconds bound();
 
   /// What is opened from here on.
@@ -216,6 +219,8 @@ class ShapeSearch {
 
   /// State choices that keep the rules, whatever the cut and the passes.
   void list_states();
+  /// Passes that are looked at, whatever the cut and the states.
+  [[nodiscard]] std::vector<std::size_t> looked_at() const;
   /// Whether layouts that recompute fully alone are looked at, and these passes are of one where
   /// memory asks for it: with the fewest recomputed layers.
   [[nodiscard]] bool made_full(const PassChoice& pass) const;

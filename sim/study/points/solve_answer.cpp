@@ -209,35 +209,46 @@ class SolveAnswer {
     report_.sentences.push_back(std::move(text));
   }
 
-  /// Whether larger values are nearer to missing the condition than smaller ones.
-  [[nodiscard]] bool worsens(const SolvePoint& low, const SolvePoint& high) const {
-    return low.figure && high.figure &&
-           wanted(condition_) * *high.figure <
-               wanted(condition_) * *low.figure - kNoise * std::abs(*low.figure);
+  /// Where larger values are nearer to missing the condition than smaller ones, 1; where smaller
+  /// ones are, -1; where the figure does not tell, 0.
+  [[nodiscard]] int way_to_miss(const SolvePoint& low, const SolvePoint& high) const {
+    const double better = wanted(condition_) * (*high.figure - *low.figure);
+    const double noise = kNoise * std::abs(*low.figure);
+    return better < -noise ? 1 : better > noise ? -1 : 0;
   }
 
+  /// All values meet the condition: the answer is the end that is nearest to missing it, which
+  /// mostly is the cheaper one.
   void give_any() {
     const SolvePoint& low = report_.points[judged_.front()];
     const SolvePoint& high = report_.points[judged_.back()];
-    if (report_.least && low.number == *report_.least && !worsens(low, high)) {
-      report_.edge = SolveEdge::smallest;
-      report_.sentences.push_back(fmt::format(
-          "The smallest {} that meets {} is {}, the least that it can be: {} is {}{}.{}",
-          report_.key, report_.condition, low.value, report_.path, with_interval(low, condition_),
-          certainty(low, condition_),
-          &low == &high ? "" : fmt::format(" {}.", capital(at_in_words(high, condition_)))));
-      return;
-    }
     if (judged_.size() == 1) {
       report_.sentences.push_back(fmt::format("One value of {} could be run, and it meets {}: {}.",
                                               report_.key, report_.condition,
                                               at_in_words(low, condition_)));
       return;
     }
+    const int way = way_to_miss(low, high);
+    const bool least = report_.least && low.number == *report_.least;
+    if (least && (way < 0 || (way == 0 && low.number == 0))) {  // whoever can do without, does
+      report_.edge = SolveEdge::smallest;
+      report_.sentences.push_back(fmt::format(
+          "The smallest {} that meets {} is {}, the least that it can be: {} is {}{}. {}.",
+          report_.key, report_.condition, low.value, report_.path, with_interval(low, condition_),
+          certainty(low, condition_), capital(at_in_words(high, condition_))));
+      return;
+    }
+    report_.answer_at = way > 0 ? judged_.back() : judged_.front();
+    const std::string nearest =
+        way == 0 ? fmt::format("The figure does not tell them apart; {} is the smallest", low.value)
+                 : fmt::format("The {}, {}, is nearest to missing it{}",
+                               core::to_word(way > 0 ? SolveEdge::largest : SolveEdge::smallest),
+                               (way > 0 ? high : low).value,
+                               certainty(way > 0 ? high : low, condition_));
     report_.sentences.push_back(
-        fmt::format("Every value of {} looked at, from {} to {}, meets {}: {}, {}.", report_.key,
-                    low.value, high.value, report_.condition, at_in_words(low, condition_),
-                    at_in_words(high, condition_)));
+        fmt::format("Every value of {} looked at, from {} to {}, meets {}: {}, {}. {}.",
+                    report_.key, low.value, high.value, report_.condition,
+                    at_in_words(low, condition_), at_in_words(high, condition_), nearest));
   }
 
   SolveReport& report_;
