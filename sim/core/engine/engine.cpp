@@ -161,7 +161,7 @@ void Engine::start_processes() {
     partition(directory_->partition_of(ProcessId(i))).start(ProcessId(i));
   }
   for (const auto& group : office_.groups) {
-    group->note_next_tick();
+    group->note_started();
   }
 }
 
@@ -198,8 +198,8 @@ void Engine::set_lookahead(const Channel& channel) {
   for (std::uint32_t i = channel.to.first; i < channel.to.end; ++i) {
     const std::uint32_t place = directory_->partition_of(ProcessId(i));
     if (several_sources || place != first_source) {
-      Tick& lookahead = partition(place).lookahead;
-      lookahead = std::min(lookahead, channel.minimum_latency);
+      office_.groups[place >> office_.partitions_per_group_log2]->bound_lookahead(
+          place, channel.minimum_latency);
     }
   }
 }

@@ -44,9 +44,6 @@ class Partition {
   /// Tick of the last event handled.
   [[nodiscard]] Tick last_tick() const { return last_tick_; }
 
-  /// Least latency of a channel into this partition from another: how far it may run ahead of them.
-  Tick lookahead = kEndOfTime;
-
  private:
   friend class Context;
 

@@ -4,15 +4,6 @@
 
 namespace headway::core {
 
-namespace {
-
-/// The tick up to which a partition may run: `first` plus its lookahead, at most `until`.
-Tick window_end(Tick first, Tick lookahead, Tick until) {
-  return lookahead >= until - first ? until : first + lookahead;
-}
-
-}  // namespace
-
 PartitionGroup::PartitionGroup(const Directory& directory,
                                std::span<ProcessSlot> slots,
                                PostOffice& office,
@@ -21,7 +12,8 @@ PartitionGroup::PartitionGroup(const Directory& directory,
     : directory_(directory),
       office_(office),
       index_(index),
-      first_partition_(index << office.partitions_per_group_log2) {
+      first_partition_(index << office.partitions_per_group_log2),
+      horizons_(partitions) {
   partitions_.reserve(partitions);
   for (std::uint32_t i = 0; i < partitions; ++i) {
     partitions_.emplace_back(directory, slots, *this, first_partition_ + i);
@@ -31,19 +23,28 @@ PartitionGroup::PartitionGroup(const Directory& directory,
   }
 }
 
+// A message cannot make another partition ready: it arrives no sooner than the window there ends.
 void PartitionGroup::run(Tick first, Tick until) {
   posted_tick_ = kEndOfTime;
   take_mail();
-  for (Partition& partition : partitions_) {
-    partition.run(window_end(first, partition.lookahead, until));
+  Tick next = kEndOfTime;
+  for (std::size_t i = 0; i < partitions_.size(); ++i) {
+    Horizon& horizon = horizons_[i];
+    const Tick end = horizon.lookahead >= until - first ? until : first + horizon.lookahead;
+    if (horizon.due < end) {
+      partitions_[i].run(end);
+      horizon.due = partitions_[i].first_tick();
+    }
+    next = std::min(next, horizon.due);
   }
-  note_next_tick();
+  next_tick_ = std::min(next, posted_tick_);
 }
 
-void PartitionGroup::note_next_tick() {
+void PartitionGroup::note_started() {
   next_tick_ = posted_tick_;
-  for (Partition& partition : partitions_) {
-    next_tick_ = std::min(next_tick_, partition.first_tick());
+  for (std::size_t i = 0; i < partitions_.size(); ++i) {
+    horizons_[i].due = partitions_[i].first_tick();
+    next_tick_ = std::min(next_tick_, horizons_[i].due);
   }
 }
 
@@ -52,7 +53,7 @@ void PartitionGroup::take_mail() {
   for (const auto& sender : office_.groups) {
     std::vector<Event>& mailbox = sender->mailboxes_[incoming][index_];
     for (const Event& event : mailbox) {
-      partition(directory_.partition_of(event.target)).deliver(event);
+      deliver(directory_.partition_of(event.target), event);
     }
     mailbox.clear();
   }

@@ -40,7 +40,7 @@ class alignas(64) PartitionGroup {
   /// Empties its mailboxes, then runs each partition for the window that begins at `first`.
   void run(Tick first, Tick until);
   /// Takes note of what `start` of its processes has scheduled and sent.
-  void note_next_tick();
+  void note_started();
 
   /// Tick of the earliest event of its partitions or on the way from them to other groups.
   [[nodiscard]] Tick next_tick() const { return next_tick_; }
@@ -48,28 +48,46 @@ class alignas(64) PartitionGroup {
   [[nodiscard]] Partition& partition(std::uint32_t index) {
     return partitions_[index - first_partition_];
   }
+  /// A channel into the partition from another has this least latency.
+  void bound_lookahead(std::uint32_t index, Tick latency) {
+    Tick& lookahead = horizons_[index - first_partition_].lookahead;
+    lookahead = latency < lookahead ? latency : lookahead;
+  }
 
   /// Sends an event to a process of partition `to`, which is another than the sender's.
   void post(std::uint32_t to, const Event& event) {
+    posted_tick_ = event.tick < posted_tick_ ? event.tick : posted_tick_;
     const std::uint32_t group = to >> office_.partitions_per_group_log2;
     if (group == index_) {
-      partition(to).deliver(event);
+      deliver(to, event);
       return;
     }
-    posted_tick_ = event.tick < posted_tick_ ? event.tick : posted_tick_;
     mailboxes_[static_cast<std::size_t>(office_.outgoing)][group].push_back(event);
   }
 
  private:
+  /// What decides whether a partition has work in a window, apart from its queue: in short windows
+  /// most have none.
+  struct Horizon {
+    Tick due = kEndOfTime;        ///< its earliest event
+    Tick lookahead = kEndOfTime;  ///< least latency of a channel into it from another partition
+  };
+
   void take_mail();
+  void deliver(std::uint32_t to, const Event& event) {
+    Tick& due = horizons_[to - first_partition_].due;
+    due = event.tick < due ? event.tick : due;
+    partition(to).deliver(event);
+  }
 
   const Directory& directory_;
   PostOffice& office_;
   std::uint32_t index_;
   std::uint32_t first_partition_;
   std::vector<Partition> partitions_;
+  std::vector<Horizon> horizons_;  // of partitions_
   Tick next_tick_ = kEndOfTime;
-  Tick posted_tick_ = kEndOfTime;  // the earliest it sent to other groups in this window
+  Tick posted_tick_ = kEndOfTime;  // the earliest its partitions sent to others in this window
   std::array<std::vector<std::vector<Event>>, 2> mailboxes_;  // [set][receiving group]
 };
 

@@ -49,7 +49,9 @@ Engine::Engine(const Problem& problem,
   set_up_flows();
   set_up_changes();
   choose_watched();
-  find_private_slots();
+  if (some_without_flows_) {
+    find_private_slots();
+  }
 }
 
 void Engine::set_up_actors() {
@@ -93,6 +95,7 @@ void Engine::set_up_groups() {
     state.waiting = group.between_stages() ? core::Activity::pipeline_bubble : group.activity;
     state.key = group_key(group);
     state.until_flows = group.delay;
+    some_without_flows_ = some_without_flows_ || group.flows == 0;
     if (group.flows > 0) {
       const Flow* flows = problem_.flows.data() + group.first_flow;
       const bool equal = std::all_of(flows, flows + group.flows,
@@ -105,10 +108,18 @@ void Engine::set_up_groups() {
 void Engine::set_up_flows() {
   flows_.reserve(problem_.flows.size());
   volumes_.reserve(problem_.flows.size());
+  core::Bytes size{0};  // flows of one size come in crowds
+  Int128 volume = unit_.volume(size);
+  std::uint64_t key = scramble(std::bit_cast<std::uint64_t>(size.si()));
   for (const Flow& flow : problem_.flows) {
-    volumes_.push_back(unit_.volume(flow.size));
+    if (flow.size != size) {
+      size = flow.size;
+      volume = unit_.volume(size);
+      key = scramble(std::bit_cast<std::uint64_t>(size.si()));
+    }
+    volumes_.push_back(volume);
     FlowState& state = flows_.emplace_back();
-    state.key = scramble(std::bit_cast<std::uint64_t>(flow.size.si())) * flow.multiplicity;
+    state.key = key * flow.multiplicity;
     state.group = flow.group;
     state.weight = flow.weight;
   }
@@ -176,7 +187,7 @@ bool Engine::run_until(core::Tick stop) {
   }
   may_run_ahead_ = stop_ == kNever && next_change_ == changes_.size();
   tells_ahead_ = may_run_ahead_ && watched_ == kNone && !options_.trace && !options_.transfers;
-  if (tells_ahead_) {
+  if (tells_ahead_ && some_without_flows_) {
     find_meetings();
     find_teams();
   }

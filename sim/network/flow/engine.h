@@ -274,8 +274,8 @@ class Engine {
   std::size_t next_change_ = 0;
 
   core::Tick now_ = 0, end_ = 0;
-  core::Tick stop_ = kNever;  // pause before this tick
-  bool started_ = false;
+  core::Tick stop_ = kNever;                           // pause before this tick
+  bool started_ = false, some_without_flows_ = false;  // the latter of groups_
   TickPowers powers_;
   Ahead ahead_;
   bool may_run_ahead_ = false;  // not while it has to stop, or links change, at a tick to come

@@ -32,7 +32,7 @@ struct FlowLoad {
 struct FairShareTables {
   std::vector<std::int64_t> capacity;        ///< per link
   std::vector<std::uint32_t> first_load{0};  ///< per flow, and one past the end
-  std::vector<FlowLoad> loads;
+  LargeVector<FlowLoad> loads;
   std::vector<std::int64_t> bound;  ///< per flow, largest level; kUnbounded
 };
 

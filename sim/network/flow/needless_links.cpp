@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "sim/network/flow/integer.h"
+#include "sim/network/flow/large_vector.h"
 
 namespace headway::network {
 namespace {
@@ -139,14 +140,13 @@ class Reduction {
       tables_.first_load[flow + 1] = kept;
     }
     tables_.loads.resize(kept);
-    tables_.loads.shrink_to_fit();
   }
 
   FairShareTables tables_;
   const std::vector<bool>& changing_;
   std::vector<bool> needless_;
   std::vector<std::uint32_t> first_user_;
-  std::vector<User> users_;
+  LargeVector<User> users_;
 };
 
 }  // namespace
