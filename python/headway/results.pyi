@@ -1067,14 +1067,14 @@ class Timeline(Record):
         not alike"""
     @property
     def others_left_out(self) -> int:
-        """ranks of classes that are not listed, so that there are at most 9,000 spans"""
+        """ranks of classes that are not listed, so that there are at most 200,000 spans"""
     @property
     def stages_left_out(self) -> int:
-        """stages that are not listed, so that there are at most 9,000 spans"""
+        """stages that are not listed, so that there are at most 200,000 spans"""
     @property
     def spans_left_out(self) -> int:
         """spans at the end of the listed stages that are not listed, where the first and the
-        last stage alone have more than 9,000"""
+        last stage alone have more than 200,000"""
 
 class StageTimeline(Record):
     """`pictures.timeline.stages[]` of ``headway run``: spans of one rank of each stage: of the

@@ -160,6 +160,34 @@ if CAN_BROWSE:
         page.keyboard.press("ArrowRight")
         expect(told).not_to_have_text(before)
 
+    def test_spans_of_a_timeline_are_told_by_keys(opened):
+        page = opened()
+        page.locator(".timeline canvas").first.focus()
+        told = page.locator(".timeline .told").first
+        heard_spans = []
+        for key in (".", ".", "ArrowDown", ","):
+            page.keyboard.press(key)
+            heard_spans.append(told.inner_text())
+        first, second, below, before = heard_spans
+        assert first.startswith("stage 0, ") and second.startswith("stage 0, ")
+        assert first != second
+        assert " from " in first and "forward" in first
+        assert below.split(",")[0] in ("stage 0", "stage 1")  # a single stage stays
+        assert before != second
+
+    def test_paper_shows_what_is_folded(opened):
+        page = opened()
+        folded = page.locator("details:not([open])")
+        before = folded.count()
+        assert before > 3
+        page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+        assert folded.count() == page.locator(".charts details").count()
+        page.emulate_media(media="print")
+        assert page.locator(".charts details").first.is_hidden()
+        assert page.locator(".keys").first.is_hidden()
+        page.evaluate("window.dispatchEvent(new Event('afterprint'))")
+        assert folded.count() == before
+
     @pytest.mark.parametrize("scheme", ["light", "dark"])
     def test_paper_is_white_with_dark_ink(opened, scheme):
         page = opened(color_scheme=scheme, viewport={"width": 794, "height": 1123})  # A4

@@ -51,6 +51,40 @@ TEST(Canvas, SpansOfAStageAreToldByTheGapsBetweenThem) {
   EXPECT_THAT(canvases(result), HasSubstr(R"("label":"stage 0","gap":[5,2],"length":[10,20])"));
 }
 
+// Micro-batches count up, so what is added repeats: 0 1 2 0 1 2 0 1 2 is 0 1 1 -2 1 1 -2 1 1.
+TEST(Canvas, MicroBatchesAreToldByWhatIsAdded) {
+  Json result = json_with_pictures();
+  auto& stage = result["pictures"]["timeline"]["stages"][0];
+  for (const char* key : {"begin_us", "length_us", "exposed_us", "what", "chunk", "memory_bytes"}) {
+    stage[key] = Json(std::vector<int>(9, 0));
+  }
+  stage["micro_batch"] = {0, 1, 2, 0, 1, 2, 0, 1, 2};
+  EXPECT_THAT(canvases(result), HasSubstr(R"("more":[0,1,1,-2,[5,3]])"));
+}
+
+// Two hundred thousand spans of which none is like another are 5 MB: of the five stages the first
+// and the last stay, of these the first spans, and it is said from when on others are missing.
+TEST(Canvas, WhatThePageHasNoRoomForIsSaid) {
+  Json result = json_with_pictures();
+  Json stage = result["pictures"]["timeline"]["stages"][0];
+  constexpr int kSpans = 40'000;
+  for (const char* key : {"begin_us", "length_us", "exposed_us", "what", "chunk", "memory_bytes",
+                          "micro_batch"}) {
+    stage[key] = Json(std::vector<int>(kSpans, 0));
+  }
+  for (int i = 0; i < kSpans; ++i) {
+    stage["begin_us"][static_cast<std::size_t>(i)] = 1000 * i;
+    stage["length_us"][static_cast<std::size_t>(i)] = 100 + i * 7919 % 887;
+    stage["exposed_us"][static_cast<std::size_t>(i)] = i * 6007 % 97;
+  }
+  result["pictures"]["timeline"]["stages"] = Json(std::vector<Json>(5, stage));
+  const std::string html = canvases(result);
+  EXPECT_LT(html.size(), 450'000U);
+  EXPECT_GT(html.size(), 300'000U);
+  EXPECT_THAT(html, HasSubstr("3 stages are left out. Behind "));
+  EXPECT_THAT(html, HasSubstr(" spans are left out: the step goes on."));
+}
+
 TEST(Canvas, RanksThatDoNotDoTheSameAreRowsOfTheirOwn) {
   Json result = json_with_pictures();
   EXPECT_THAT(canvases(result), HasSubstr("All replicas do the same."));

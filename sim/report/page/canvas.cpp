@@ -27,6 +27,17 @@ Json gaps(const Json& begin, const Json& length) {
   return list;
 }
 
+/// What is added to each entry's forerunner: numbers of micro-batches count up.
+Json differences(const Json& list) {
+  Json out = Json::array();
+  std::int64_t last = 0;
+  for (const Json& each : list) {
+    out.push_back(each.get<std::int64_t>() - last);
+    last = each.get<std::int64_t>();
+  }
+  return out;
+}
+
 /// Seconds in tenths, which are less than a pixel of weeks.
 Json tenths(const Json& seconds) {
   Json whole = Json::array();
@@ -58,13 +69,19 @@ std::string canvas(const std::string& id,
                      element("canvas", "Needs a script.",
                              {{"tabindex", "0"},
                               {"role", "img"},
-                              {"aria-label", title + "; keys + - 0 and arrows zoom and move"}}) +
+                              {"aria-label",
+                               title + "; keys + - 0, left and right zoom and move; up and down "
+                                       "choose a row, comma and point a span of it"}}) +
                      element("p", "", {{"class", "told"}, {"aria-live", "polite"}}) +
                      element("div", "", {{"class", "legend"}}),
                  {{"class", "timeline"}, {"data-source", id}}) +
          element("p",
-                 escaped(note + " Keys + - 0 and arrows, a drag, a double click or the wheel "
-                                "with shift zoom and move."),
+                 escaped(note) +
+                     element("span",
+                             escaped(" Keys + - 0, left and right, a drag, a double click or the "
+                                     "wheel with shift zoom and move; up and down choose a row, "
+                                     "comma and point a span of it, which is told below."),
+                             {{"class", "keys"}}),
                  {{"class", "soft"}});
 }
 
@@ -110,13 +127,72 @@ Json formulas(const Json& names, const Json& contributions) {
   return list;
 }
 
-Json row_of_stage(const Json& stage, const std::string& label) {
-  Json row = row_of(label, stage["begin_us"], stage["length_us"]);
-  row["exposed"] = without_repeats(stage["exposed_us"]);
-  row["what"] = without_repeats(stage["what"]);
-  row["number"] = without_repeats(stage["micro_batch"]);
-  row["chunk"] = without_repeats(stage["chunk"]);
+/// The first of a list, at most so many.
+Json first_of(const Json& list, std::size_t most) {
+  return list.size() <= most ? list
+                             : Json(std::vector<Json>(list.begin(), list.begin() + static_cast<std::ptrdiff_t>(most)));
+}
+
+/// @param most  spans that are drawn, the first
+Json row_of_stage(const Json& stage, const std::string& label, std::size_t most) {
+  const auto spans = [&](const char* key) { return first_of(stage[key], most); };
+  Json row = row_of(label, spans("begin_us"), spans("length_us"));
+  row["exposed"] = without_repeats(spans("exposed_us"));
+  row["what"] = without_repeats(spans("what"));
+  row["more"] = without_repeats(differences(spans("micro_batch")));
+  row["chunk"] = without_repeats(spans("chunk"));
   return row;
+}
+
+/// Rows of stages for which a page has room.
+struct DrawnStages {
+  Json rows = Json::array();
+  std::size_t stages_left_out = 0, spans_left_out = 0;
+  double shown_to_us = 0;  ///< begin of the last span that is drawn
+};
+
+/// All rows, as far as they have at most so many bytes; of a step whose spans do not repeat, which
+/// is long in writing, every second row and the last, until two are left, of these the first spans.
+template <class Label>
+DrawnStages within(std::size_t bytes, const Json& stages, const Label& label) {
+  std::vector<const Json*> shown;
+  std::size_t spans = 0;
+  for (const Json& stage : stages) {
+    shown.push_back(&stage);
+    spans = std::max(spans, stage["begin_us"].size());
+  }
+  DrawnStages drawn;
+  const auto write = [&](std::size_t most) {
+    drawn.rows = Json::array();
+    for (const Json* stage : shown) {
+      drawn.rows.push_back(row_of_stage(*stage, label(*stage), most));
+    }
+    return drawn.rows.dump().size();
+  };
+  std::size_t size = write(spans);
+  while (size > bytes && shown.size() > 2) {
+    std::vector<const Json*> kept;
+    for (std::size_t i = 0; i < shown.size(); ++i) {
+      if (i % 2 == 0 || i + 1 == shown.size()) {
+        kept.push_back(shown[i]);
+      }
+    }
+    shown = std::move(kept);
+    size = write(spans);
+  }
+  while (size > bytes && spans > 1) {
+    spans = spans * bytes / (size + size / 8);  // a little less: not all are equally long
+    size = write(spans);
+  }
+  drawn.stages_left_out = stages.size() - shown.size();
+  for (const Json* stage : shown) {
+    const Json& begin = (*stage)["begin_us"];
+    const std::size_t there = std::min(spans, begin.size());
+    drawn.spans_left_out += begin.size() - there;
+    drawn.shown_to_us =
+        std::max(drawn.shown_to_us, there == 0 ? 0 : begin[there - 1].get<double>());
+  }
+  return drawn;
 }
 
 /// "rank 7", or "8 from rank 7": those that do the same.
@@ -130,57 +206,70 @@ std::string drawn_stages(const Json& timeline,
                          Json rows,
                          const std::string& id,
                          const std::string& title,
-                         const Json& contributions,
+                         const Json& result,
                          const std::string& note) {
+  const Json& contributions = at(result, {"explanation", "contributions"});
   return canvas(id, title,
                 {{"rows", std::move(rows)},
                  {"names", timeline["names"]},
                  {"formulas", formulas(timeline["names"], contributions)},
                  {"units_per_s", 1e6},
-                 {"end", 1},
+                 {"end", 1e6 * number_at(result, {"step", "time_s"}).value_or(0)},
                  {"palette", "stages"},
                  {"else", "waits for the end of the step"}},
                 note);
 }
+
+/// A page has room for so many bytes of stages.
+constexpr std::size_t kMostBytes = 400'000;
 
 std::string pipeline(const Json& result, const std::string& id) {
   const Json& timeline = at(result, {"pictures", "timeline"});
   if (timeline.is_null()) {
     return "";
   }
-  const Json& contributions = at(result, {"explanation", "contributions"});
-  Json rows = Json::array();
-  for (const Json& stage : timeline["stages"]) {
-    rows.push_back(row_of_stage(stage, "stage " + text_of(stage["stage"])));
-  }
+  DrawnStages stages = within(kMostBytes, timeline["stages"], [](const Json& stage) {
+    return "stage " + text_of(stage["stage"]);
+  });
   std::string note = "One rank a stage, of the largest class of ranks that do exactly the same.";
-  for (const char* what : {"stages", "spans"}) {
-    if (const Json& left_out = timeline[fmt::format("{}_left_out", what)]; left_out > 0) {
-      note += fmt::format(" {} {} are left out.", text_of(left_out), what);
-    }
+  const auto left_out = [&](const char* key, std::size_t here) {
+    return number_at(timeline, {key}).value_or(0) + static_cast<double>(here);
+  };
+  if (const double n = left_out("stages_left_out", stages.stages_left_out); n > 0) {
+    note += fmt::format(" {} stages are left out.", count(n));
   }
-  Json others = Json::array();
-  for (const Json& stage : timeline["others"]) {
-    others.push_back(
-        row_of_stage(stage, "stage " + text_of(stage["stage"]) + ", " + ranks_of(stage)));
+  if (const double n = left_out("spans_left_out", stages.spans_left_out); n > 0) {
+    note += fmt::format(" Behind {} s {} spans are left out: the step goes on.",
+                        number(stages.shown_to_us / 1e6), count(n));
   }
-  if (others.empty()) {
+  DrawnStages others = within(kMostBytes / 2, timeline["others"], [](const Json& stage) {
+    return "stage " + text_of(stage["stage"]) + ", " + ranks_of(stage);
+  });
+  if (others.rows.empty()) {
     note += timeline["others_left_out"] > 0
                 ? fmt::format(" {} other ranks are left out.", text_of(timeline["others_left_out"]))
                 : " All replicas do the same.";
   }
-  std::string html = drawn_stages(timeline, std::move(rows), id + "-timeline",
-                                  "What every stage does in a step", contributions, note);
-  if (!others.empty()) {
+  std::string html = drawn_stages(timeline, std::move(stages.rows), id + "-timeline",
+                                  "What every stage does in a step", result, note);
+  if (!others.rows.empty()) {
     std::string more = "Each row is a class of ranks that do the same, the largest first.";
+    if (others.stages_left_out > 0) {
+      more += fmt::format(" {} classes are left out.", others.stages_left_out);
+    }
+    if (others.spans_left_out > 0) {
+      more += fmt::format(" Behind {} s {} spans are left out: the step goes on.",
+                          number(others.shown_to_us / 1e6),
+                          count(static_cast<double>(others.spans_left_out)));
+    }
     if (timeline["others_left_out"] > 0) {
       more += fmt::format(
           " {} ranks of other classes are left out; headway run --trace --trace-ranks has any "
           "rank.",
           text_of(timeline["others_left_out"]));
     }
-    html += drawn_stages(timeline, std::move(others), id + "-others",
-                         "Ranks of the same stages that do not do the same", contributions, more);
+    html += drawn_stages(timeline, std::move(others.rows), id + "-others",
+                         "Ranks of the same stages that do not do the same", result, more);
   }
   return html;
 }
@@ -271,8 +360,10 @@ std::string trial_of(const Json& result, const std::string& id) {
     note += fmt::format(" The last {} spans are left out.", text_of(trial["spans_left_out"]));
   }
   if (const Json& together = trial["saves"]["together"]; together > 1) {
-    note += fmt::format(" Every {} checkpoints in a row are one span, from the first to the last.",
-                        text_of(together));
+    note += fmt::format(
+        " Every {} checkpoints in a row are one span, from the first to the last, the paler the "
+        "less of it the job stands still.",
+        text_of(together));
   }
   return canvas(id + "-trial", "What fails in one trial of the run, and until the job runs again",
                 {{"rows", std::move(rows)},

@@ -249,7 +249,7 @@ class Section {
       const std::string id = id_ + "-" + chart.id;
       charts += element(
           "figure",
-          element("figcaption", escaped(chart.title)) +
+          element("figcaption", element("h3", escaped(chart.title))) +
               element("div", "",
                       {{"class", "chart"}, {"id", "chart-" + id}, {"data-title", chart.title}}) +
               embedded_json(chart.specification, id, "specification") +

@@ -112,7 +112,9 @@ function whole(list) {
 function timeline(box) {
   const data = JSON.parse(document.getElementById(box.dataset.source).textContent);
   for (const s of data.rows) {
-    for (const key of ['gap', 'length', 'exposed', 'what', 'number', 'chunk', 'runs']) if (s[key]) s[key] = whole(s[key]);
+    for (const key of ['gap', 'length', 'exposed', 'what', 'number', 'more', 'chunk', 'runs']) if (s[key]) s[key] = whole(s[key]);
+    let sum = 0;
+    if (s.more) s.number = s.more.map(more => sum += more);
     let last = 0;
     s.what = s.what || s.gap.map(() => s.all);
     s.begin = s.gap.map((gap, i) => { const begin = last + gap; last = begin + s.length[i]; return begin; });
@@ -129,7 +131,7 @@ function timeline(box) {
     const n = s.begin.length;
     if (n) end = Math.max(end, s.begin[n - 1] + s.length[n - 1]);
   }
-  let from = 0, to = end;
+  let from = 0, to = end, chosen = null;
   const ink = getComputedStyle(document.body).color;
   const unitOf = s => s >= 172800 ? [86400, 'd'] : s >= 7200 ? [3600, 'h'] : s >= 1 || s === 0 ? [1, 's'] : s >= 1e-3 ? [1e-3, 'ms'] : [1e-6, 'us'];
   function time(units) {
@@ -155,18 +157,27 @@ function timeline(box) {
     data.rows.forEach((s, i) => {
       const y = top + i * row;
       if (row >= 11 || i % Math.ceil(11 / row) === 0) { pen.fillStyle = ink; pen.fillText(brief(s.label), 0, y + row / 2); }
+      // Of what is far thinner than a pixel only what reaches beyond the last that was drawn.
+      let edge = -1;
       for (let k = 0; k < s.begin.length; ++k) {
         const b = s.begin[k], e = b + s.length[k];
         if (e < from || b > to) continue;
+        if ((e - from) * scale < edge + 0.25) continue;
+        edge = (e - from) * scale;
         const x = left + Math.max(0, (b - from) * scale), x2 = left + Math.min(width - left, (e - from) * scale);
-        pen.globalAlpha = s.chunk && s.chunk[k] > 0 ? Math.max(0.45, 1 - 0.12 * s.chunk[k]) : 1;
+        pen.globalAlpha = s.runs ? 0.2 + 0.8 * Math.min(1, s.runs[k] / Math.max(1, s.length[k]))
+          : s.chunk && s.chunk[k] > 0 ? Math.max(0.45, 1 - 0.12 * s.chunk[k]) : 1;
         pen.fillStyle = colours[s.what[k] % colours.length];
         pen.fillRect(x, y, Math.max(0.5, x2 - x - (x2 - x > 3 ? 0.6 : 0)), row - 1);
         pen.globalAlpha = 1;
         if (s.number && s.number[k] >= 0 && x2 - x > 22 && row > 11) { pen.fillStyle = s.chunk && s.chunk[k] > 2 ? '#1b1f24' : '#fff'; pen.fillText(String(s.number[k]), x + 4, y + row / 2); }
       }
     });
-    pen.fillStyle = ink;
+    pen.fillStyle = pen.strokeStyle = ink;
+    if (chosen) {  // by keys
+      const s = data.rows[chosen.row], x = left + (s.begin[chosen.span] - from) * scale;
+      pen.strokeRect(x, top + chosen.row * row - 0.5, Math.max(2, s.length[chosen.span] * scale), row);
+    }
     const y = top + row * data.rows.length + foot / 2;
     const {step, words: wordsAt} = grid(Math.max(2, Math.floor((width - left) / 120)));
     for (let n = Math.ceil(from / step); n * step <= to; n += 1) {
@@ -190,6 +201,9 @@ function timeline(box) {
     const hair = 2 * (to - from) / (canvas.clientWidth - left);  // what is thinner is still found
     if (low < s.begin.length - 1 && t < s.begin[low + 1] && s.begin[low + 1] - t < hair && t > s.begin[low] + s.length[low]) low += 1;
     if (s.begin[low] > t + hair || t > s.begin[low] + s.length[low] + hair) { told.textContent = s.label + ': ' + data.else; return; }
+    tellSpan(s, low);
+  }
+  function tellSpan(s, low) {
     const exposed = s.exposed ? s.exposed[low] : 0;
     told.textContent = s.label + ', ' + data.names[s.what[low]] +
       (s.number && s.number[low] >= 0 ? ', micro-batch ' + s.number[low] : '') +
@@ -197,6 +211,18 @@ function timeline(box) {
       (exposed > 0 && exposed < s.length[low] ? '; ' + time(exposed) + ' of it are waits for transfers inside it' : '') +
       (s.runs && s.runs[low] < s.length[low] ? '; ' + time(s.runs[low]) + ' of it at work' : '') +
       ((data.formulas || [])[s.what[low]] || []).map(line => '\n' + line).join('');
+  }
+  // Another row, or the next or last span of it; what is told moves into sight.
+  function choose(rows, spans) {
+    const now = chosen || {row: 0, span: 0}, place = Math.max(0, Math.min(data.rows.length - 1, now.row + rows)), s = data.rows[place];
+    if (!s.begin.length) return;
+    let span = now.span + spans;
+    if (rows) for (span = 0; span + 1 < s.begin.length && s.begin[span + 1] <= data.rows[now.row].begin[now.span]; ) span += 1;
+    chosen = {row: place, span: Math.max(0, Math.min(s.begin.length - 1, span))};
+    const begin = s.begin[chosen.span];
+    if (begin < from || begin > to) move((begin - (from + to) / 2) / (to - from));
+    draw();
+    tellSpan(s, chosen.span);
   }
   let grabbed = null;
   canvas.addEventListener('wheel', e => { if (e.ctrlKey || e.shiftKey) { e.preventDefault(); zoom((e.deltaY || e.deltaX) > 0 ? 1.25 : 0.8, at(e)); } }, {passive: false});
@@ -211,7 +237,9 @@ function timeline(box) {
     const middle = (from + to) / 2;
     const does = {'+': () => zoom(0.5, middle), '=': () => zoom(0.5, middle), '-': () => zoom(2, middle),
       ArrowLeft: () => move(-0.2), ArrowRight: () => move(0.2), '0': () => zoom(1e9, middle)}[e.key];
-    if (does) { e.preventDefault(); does(); tellRange(); }
+    if (does) { e.preventDefault(); does(); tellRange(); return; }
+    const way = {ArrowUp: [-1, 0], ArrowDown: [1, 0], ',': [0, -1], '.': [0, 1]}[e.key];
+    if (way) { e.preventDefault(); choose(...way); }
   });
   const tellRange = () => { told.textContent = 'shown: ' + time(to - from) + ' from ' + grid(40).words(from) + ' on'; };
   const buttons = box.querySelectorAll('button');
@@ -260,6 +288,13 @@ window.drawPictures = async root => {
   document.body.dataset.problems = problems.join('; ');
   return views || [];
 };
+// Paper shows what is folded, but for the tables of charts, which are drawn.
+let unfolded = [];
+window.addEventListener('beforeprint', () => {
+  unfolded = [...document.querySelectorAll('details:not([open])')].filter(each => !each.closest('.charts'));
+  for (const each of unfolded) each.open = true;
+});
+window.addEventListener('afterprint', () => { for (const each of unfolded) each.open = false; unfolded = []; });
 window.addEventListener('error', event => problems.push(event.message));
 await unpackCharts();
 await window.drawPictures(document);

@@ -21,7 +21,7 @@ p { margin: 0.4em 0; } .soft { color: var(--soft); font-size: 0.85rem; }
 .tiles b { display: block; font-size: 1.25rem; } .tiles span { color: var(--soft); font-size: 0.85rem; }
 .charts { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(26rem, 100%), 1fr)); gap: 1rem; margin-top: 1rem; }
 .charts.packed { grid-auto-rows: 1px; grid-auto-flow: dense; row-gap: 0; align-items: start; }
-figure { margin: 0; min-width: 0; } figcaption { font-weight: 600; margin-bottom: 0.3rem; }
+figure { margin: 0; min-width: 0; } figcaption { margin-bottom: 0.3rem; } figcaption h3 { font: inherit; font-weight: 600; margin: 0; }
 .chart { width: 100%; min-height: 60px; } .chart svg { max-width: 100%; }
 .table { overflow-x: auto; margin: 0.5rem 0; } .table:focus-visible { outline: 2px solid var(--accent); }
 .table[tabindex] { box-shadow: inset -0.7rem 0 0.6rem -0.7rem var(--soft); }
@@ -48,7 +48,7 @@ tr.in td { background: var(--tile); font-weight: 600; } tr.out td { opacity: 0.3
 }
 @media print {
   :root { color-scheme: light; --ink: #1b1f24; --soft: #57606a; --line: #d0d7de; --paper: #fff; --tile: #f6f8fa; --accent: #0b62c4; --bad: #b42318; --warn: #8a5a00; }
-  body { max-width: none; font-size: 11px; } .timeline button, .brush, .vega-bindings, .told { display: none; }
+  body { max-width: none; font-size: 11px; } .timeline button, .brush, .vega-bindings, .told, .keys, .charts details { display: none; }
   .charts.packed { display: block; } figure, tr, .tiles li { break-inside: avoid; } h2 { break-after: avoid; } .table { overflow: visible; } table { width: auto; } pre { white-space: pre-wrap; }
   .dark :is(svg.marks, .timeline canvas, .legend i) { filter: invert(1) hue-rotate(180deg); }
 }

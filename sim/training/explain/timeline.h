@@ -69,20 +69,20 @@ struct Timeline {
            "spans of one rank of each other class, where replicas or tensor ranks of a stage are "
            "not alike");
     v.figure("others_left_out", others_left_out, "",
-             "ranks of classes that are not listed, so that there are at most 9,000 spans",
+             "ranks of classes that are not listed, so that there are at most 200,000 spans",
              core::non_negative);
     v.figure("stages_left_out", stages_left_out, "",
-             "stages that are not listed, so that there are at most 9,000 spans",
+             "stages that are not listed, so that there are at most 200,000 spans",
              core::non_negative);
     v.figure("spans_left_out", spans_left_out, "",
              "spans at the end of the listed stages that are not listed, where the first and the "
-             "last stage alone have more than 9,000",
+             "last stage alone have more than 200,000",
              core::non_negative);
   }
 };
 
 /// A report stays small.
-inline constexpr std::size_t kMostSpans = 9000;
+inline constexpr std::size_t kMostSpans = 200'000;
 
 /// Leaves no more than `most` spans: the fewest stages are left out of which every n-th is kept and
 /// the last; where the first and the last alone have more, these lose their last spans.
