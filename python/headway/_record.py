@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from headway import _core
+from headway._arguments import checked
 from headway._plot import Chart, Plots
 from headway._progress import watched
 
@@ -211,6 +212,7 @@ class Result(Record):
                 return pandas.json_normalize(values[key])
         return pandas.json_normalize(values)
 
+    @checked
     def report(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
         """Writes the page that ``headway run --report`` writes, with its timelines: a run that was
         made without ``pictures=True`` is predicted once more.
@@ -233,6 +235,7 @@ class Result(Record):
         with open(path, "w" if force else "x", encoding="utf-8") as file:
             file.write(page)
 
+    @checked
     def trace(
         self,
         path: str | os.PathLike[str],
