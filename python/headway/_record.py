@@ -74,6 +74,9 @@ class Record(Mapping[str, Any]):
 class Result(Record):
     """What a verb of the program printed: its JSON as a record, and its table.
 
+    Two are equal if they say the same of the same: ``timing``, how long this machine took, is left
+    out.
+
     Attributes
     ----------
     json : str
@@ -96,6 +99,14 @@ class Result(Record):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.json, self.table)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Mapping):
+            return NotImplemented
+        return _untimed(self) == _untimed(other)
+
+    def __hash__(self) -> int:
+        return hash(Record(_untimed(self)))
 
     def __str__(self) -> str:
         return self.table
@@ -276,6 +287,10 @@ class Result(Record):
         data = watched(lambda _: _core.trace(self._drawn_json(), os.fspath(path), of_trial, steps))
         with open(path, "wb" if force else "xb") as file:
             file.write(data)
+
+
+def _untimed(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in values.items() if key != "timing"}
 
 
 def _shown(value: object) -> str:
