@@ -18,6 +18,9 @@ from site_pages.program import ROOT
 
 # A picture may stand for the words of a link.
 LINK = re.compile(r"(!?)\[((?:[^\]\[\n]|!\[[^\]\n]*\]\([^)\s]+\))*)\]\(([^)\s]+)\)")
+SHORT = 5  # words of a sentence that the next one explains
+# One has addresses from a server's root, the other needs the site's own.
+OF_SERVERS = {"404.html", "sitemap.xml"}
 _origin: dict[str, str] = {}  # of a made page, the file whose text it is
 _first: dict[str, str] = {}  # of a page, its first sentence
 _nav: list[Any] = []
@@ -38,12 +41,16 @@ def on_config(config: Any) -> Any:
         return entry
 
     config.nav = filled(config.nav)
+    config.theme.static_templates -= OF_SERVERS
     return config
 
 
 def on_files(files: Any, config: Any) -> Any:
     from mkdocs.structure.files import File
 
+    for name in OF_SERVERS:  # a template that is not filled would be copied
+        if file := files.get_file_from_path(name):
+            files.remove(file)
     for page, (path, text) in from_the_tree().items():
         _origin[page] = path
         files.append(File.generated(config, page, content=text))
@@ -117,10 +124,13 @@ def on_post_build(config: Any) -> None:
 
 
 def first_sentence(markdown: str) -> str:
-    """Of the first paragraph that is prose, without its links."""
+    """Of the first paragraph that is prose and no end of a sentence, without its links."""
     for paragraph in re.sub(r"^```.*?^```", "", markdown, flags=re.M | re.S).split("\n\n"):
         text = re.sub(r"!\[[^]]*\]\([^)]*\)", "", paragraph)
         text = LINK.sub(r"\2", " ".join(text.split()))
-        if text and text[0] not in "#|!>-*<:" and not paragraph.startswith("    "):
-            return re.split(r"(?<=[.?])\s", text, maxsplit=1)[0]
+        if re.match(r"[A-Z0-9`\"(]", text) and not paragraph.startswith("    "):
+            first, *more = re.split(r"(?<=[.?])\s", text.replace("**", ""), maxsplit=2)
+            # "The command line." alone tells nobody anything.
+            sentence = " ".join([first, *more[:1]] if len(first.split()) < SHORT else [first])
+            return f"{sentence[:-1]}." if sentence.endswith(":") else sentence
     return ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shlex
@@ -12,10 +13,13 @@ from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote
 
+import jsonschema
 import pytest
+import yaml
 from conftest import BROWSER, ROOT
 
 sys.path.insert(0, str(ROOT / "scripts"))
+from site_pages import examples, hooks, keys  # noqa: E402
 from site_pages import program as said  # noqa: E402
 from site_pages.pictures import PICTURES  # noqa: E402
 
@@ -73,8 +77,6 @@ def pages(site: Path) -> dict[Path, Links]:
 def test_no_link_is_broken_and_nothing_is_loaded_from_a_network(site, pages):
     wrong = []
     for page, links in pages.items():
-        if page.name == "404.html":  # is for servers, and has their addresses
-            continue
         wrong += [f"{page}: loads {url}" for url in links.loads if "://" in url]
         for url in links.points + links.loads:
             if "://" in url or url.startswith(("mailto:", "data:")):
@@ -102,13 +104,49 @@ def test_every_key_is_described_in_the_words_of_explain(site, pages):
     described = {path.replace("[]", "") for path in said.keys()}
     assert described <= anchors
     # What people write is there: every key of the shipped scenarios.
-    written = {path.replace("[]", "") for path in said.examples()}
+    in_scenarios = examples.in_scenarios("configs/scenarios", "")
+    written = {path.replace("[]", "") for path, *_ in in_scenarios}
     assert {key for key in written if not key.endswith(("use", "source"))} - described == {
         key for key in written if key.startswith("search.")
     } - described
     text = (site / "reference/keys/run_checkpoint.html").read_text()
     assert "Useful work between saves" in text
     assert "It must be between 1 ms and 100 years." in text
+
+
+def test_keys_say_their_range_default_and_an_example(site):
+    """Every cell of what may be written and what is there without it; examples are valid."""
+    rows = [line.split(" | ") for line in keys.table_of_keys().splitlines() if line[:3] == "| ["]
+    assert len(rows) == len(said.keys())
+    for row in rows:
+        assert all(cell.strip() for cell in row[1:5]), row[0]
+    defaults = {row[4] for row in rows}
+    assert {"required", "not set", "auto", "true"} <= defaults
+    ranges = {row[0].split("]")[0][3:]: row[3] for row in rows}
+    assert ranges["name"] == "any text"
+    assert ranges["parallelism.sharding"].startswith("one of zero0, zero1")
+    assert ranges["run.checkpoint.interval"] == "between 1 ms and 100 years"
+    found = examples.examples()
+    assert len(found) > 0.98 * len(rows)
+    definitions = json.loads(said.headway("schema"))["definitions"]
+    for path, example in found.items():
+        if "..." in example.text:
+            continue
+        value = yaml.safe_load(example.text)
+        schema = {"definitions": definitions, **said.keys()[path]}
+        complaints = list(jsonschema.Draft7Validator(schema).iter_errors(value))
+        assert not complaints, (path, example, complaints[0].message)
+    page = (site / "reference/keys/cluster_node.html").read_text()
+    assert "kernels: " in page and "../catalogue/gpus.html#" in page
+
+
+def test_keys_have_their_names_and_are_called_otherwise_once(site):
+    text = (site / "llms.txt").read_text()
+    assert "[Keys: run.bring_up](reference/keys/run_bring_up.html)" in text
+    assert "[Keys: cluster.other_nodes](reference/keys/cluster_other_nodes.html)" in text
+    assert {part.split(".")[0] for part in keys.pages_of_keys()} - {keys.TOP} < set(said.keys())
+    for path, others in keys.also_called().items():
+        assert len(others) == len(set(others)), path
 
 
 def test_every_verb_entry_and_room_has_its_place(site, pages):
@@ -134,7 +172,20 @@ def test_each_model_has_a_picture(site):
 def test_the_list_for_programs_names_every_page(site, pages):
     text = (site / "llms.txt").read_text()
     named = {unquote(url) for url in re.findall(r"\]\(([^)]+)\)", text)}
-    assert named == {page.relative_to(site).as_posix() for page in pages if page.name != "404.html"}
+    assert named == {page.relative_to(site).as_posix() for page in pages}
+
+
+def test_each_page_is_told_of_in_a_whole_sentence(site):
+    lines = [line for line in (site / "llms.txt").read_text().splitlines() if line[:2] == "- "]
+    for line in lines:
+        sentence = re.fullmatch(r"- \[.+\]\([^)]+\): (.+)", line)
+        assert sentence, line
+        assert re.fullmatch(r'[A-Z0-9`"(].*[.?!]', sentence[1]), line
+        assert len(sentence[1].split()) >= hooks.SHORT and "**" not in sentence[1], line
+
+
+def test_nothing_is_there_that_only_a_server_can_use(site):
+    assert not [path.name for path in site.iterdir() if path.name.startswith(("404", "sitemap"))]
 
 
 def measured(table: str, line: str) -> list[str]:
@@ -242,6 +293,47 @@ if BROWSER and PLAYWRIGHT:
         page.goto((site / "models/network.html").as_uri())
         width = page.locator("article img").first.evaluate("image => image.naturalWidth")
         assert width > 300
+        assert not problems
+
+    @pytest.mark.deep
+    def test_what_is_written_exactly_is_found_first(site, tab):
+        """All keys, asked of the worker of the search; and one as somebody types it."""
+        page, problems = tab
+        page.goto((site / "index.html").as_uri())
+        page.add_script_tag(url=(site / "search/search_index.js").as_uri())
+        worker = next(site.glob("assets/javascripts/workers/search.*.js")).relative_to(site)
+        asked = [*said.keys(), "ETTR", "micro_batch", "interval", "bring_up"]
+        first = page.evaluate(
+            """async ([address, asked]) => {
+              const worker = new Worker(address);
+              const answer = (type, data) => new Promise((resolve) => {
+                worker.addEventListener("message", (event) => resolve(event.data), {once: true});
+                worker.postMessage({type, data});
+              });
+              const {config, docs} = __index;
+              await answer(0, {config, docs, options: {suggest: false}});
+              const found = [];
+              for (const words of asked) {
+                const pages = (await answer(2, words)).data.items;
+                found.push(pages[0][0].location);
+              }
+              return found;
+            }""",
+            [worker.as_posix(), asked],
+        )
+        found = dict(zip(asked, first, strict=True))
+        assert found.pop("ETTR").startswith("faq.html#what-is-mfu-here")
+        assert found.pop("micro_batch").endswith("#parallelism.micro_batch")
+        assert found.pop("interval").endswith("#run.checkpoint.interval")
+        assert found.pop("bring_up").endswith("#run.bring_up")
+        wrong = [key for key, at in found.items() if not at.endswith("#" + key.replace("[]", ""))]
+        assert not wrong
+        page.locator("input[data-md-component='search-query']").click()
+        page.keyboard.type("run.checkpoint.interval")
+        parts = page.locator(".md-search-result__link[href*='#']")
+        parts.first.wait_for()
+        assert parts.first.get_attribute("href").split("?")[0].endswith("run_checkpoint.html")
+        assert parts.first.get_attribute("href").endswith("#run.checkpoint.interval")
         assert not problems
 
     @pytest.mark.deep
