@@ -8,6 +8,7 @@ import re
 import typing
 
 import headway
+import numpy
 import pytest
 from headway import _arguments
 
@@ -112,7 +113,6 @@ def test_arguments_of_another_kind_are_named(small, tmp_path, monkeypatch, call,
 
 
 def test_what_means_the_same_is_taken(small):
-    numpy = pytest.importorskip("numpy")
     plain = headway.run(small, trials=3, seed=7, threads=1)
     meant = headway.run(
         small, trials=numpy.int64(3), seed=7.0, threads=numpy.int32(1), fold=numpy.bool_(True)
