@@ -6,10 +6,12 @@ import json
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
 from html.parser import HTMLParser
+from itertools import pairwise
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -249,6 +251,57 @@ def test_the_quick_start_runs(program, tmp_path):
         )
         assert done.returncode == 0, f"{line}\n{done.stderr}"
         assert done.stdout or "--report" in words or words[1] == "init", line
+
+
+def commands(page: str) -> Iterator[list[str]]:
+    """The commands of a page's blocks, in order, as words."""
+    text = (ROOT / page).read_text().replace("\\\n", " ")
+    plain, in_fence = [], False
+    for line in text.splitlines():
+        if line.startswith("```"):
+            in_fence = not in_fence
+        elif in_fence or line.startswith("    "):
+            plain.append(line.strip())
+    for line in plain:
+        if line.startswith("headway "):
+            yield shlex.split(line, comments=True)
+
+
+WRITTEN = {"--out", "--trace", "--trace-run", "--report", "--power", "--save", "--dot", "--graphml"}
+PAGES = ["README.md", *sorted(p.relative_to(ROOT).as_posix() for p in ROOT.glob("docs/**/*.md"))]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_no_command_of_a_page_writes_what_an_earlier_one_has(page):
+    """As the program refuses, without --force."""
+    there: set[str] = set()
+    for words in commands(page):
+        files = {file for option, file in pairwise(words) if option in WRITTEN}
+        files |= {words[2]} if words[1] == "init" else set()
+        assert not files & there, " ".join(words)
+        there |= files | set(words[2:])
+
+
+@pytest.mark.parametrize("page", ["docs/report.md", "docs/power.md", "docs/launch_files.md"])
+def test_the_commands_of_a_guide_run(page, program, small, tmp_path):
+    """As they stand, one after the other, beside the files that they are given."""
+    for name in ("s.yaml", "my.yaml"):
+        if not any(("--out", name) in pairwise(words) for words in commands(page)):
+            shutil.copy(small, tmp_path / name)
+
+    def call(*words: str) -> None:
+        done = subprocess.run(
+            [program, *words], cwd=tmp_path, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, f"{words}\n{done.stderr}"
+
+    call("run", small.name, "--format", "json", "--out", "other.json")
+    call("export", "megatron", small.name, "--out", "pretrain.sh")
+    ran = 0
+    for words in commands(page):
+        call(*words[1:])
+        ran += 1
+    assert ran >= 3
 
 
 if BROWSER and PLAYWRIGHT:
