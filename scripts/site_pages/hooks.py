@@ -12,7 +12,8 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from site_pages.made import from_the_tree, made_pages, shown
+from notebooks import drawn
+from site_pages.made import charts_of, from_the_tree, made_pages, shown
 from site_pages.pictures import PICTURES, picture
 from site_pages.program import ROOT
 
@@ -56,6 +57,9 @@ def on_files(files: Any, config: Any) -> Any:
         files.append(File.generated(config, page, content=text))
     for page, text in made_pages().items():
         files.append(File.generated(config, page, content=text))
+    for notebook in sorted((ROOT / "notebooks").glob("*.ipynb")):
+        for address, chart in charts_of(notebook.stem).items():
+            files.append(File.generated(config, address, content=drawn(chart)))
     for page in PICTURES:
         files.append(File.generated(config, picture_of(page), content=picture(page)))
     return files

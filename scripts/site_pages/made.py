@@ -6,6 +6,7 @@ import json
 import re
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import yaml
 
@@ -45,7 +46,7 @@ def from_the_tree() -> dict[str, tuple[str, str]]:
         if path.endswith(".yaml"):
             text = scenario_page(path, text)
         elif path.endswith(".ipynb"):
-            text = notebook_page(text)
+            text = notebook_page(Path(path).stem, text)
         made[page] = (path, text)
     return made
 
@@ -61,12 +62,39 @@ def scenario_page(path: str, text: str) -> str:
     )
 
 
-def notebook_page(text: str) -> str:
-    """A notebook's prose with its picture, and its code."""
+def outputs_of(notebook: str) -> list[list[dict[str, Any]]]:
+    """What each cell of code of a notebook shows, as `scripts/notebooks.py` has kept it."""
+    kept: list[list[dict[str, Any]]] = json.loads(
+        (ROOT / f"notebooks/outputs/{notebook}.json").read_text(encoding="utf-8")
+    )
+    return kept
+
+
+def charts_of(notebook: str) -> dict[str, dict[str, Any]]:
+    """The charts among them, by the address of their picture."""
+    charts = (part["chart"] for parts in outputs_of(notebook) for part in parts if "chart" in part)
+    return {f"images/tutorials/{notebook}-{i}.svg": chart for i, chart in enumerate(charts, 1)}
+
+
+def notebook_page(notebook: str, text: str) -> str:
+    """A notebook's prose with its picture, and its code with what each cell shows."""
     parts = []
+    shown_by = iter(outputs_of(notebook))
+    pictures = iter(charts_of(notebook).items())
     for cell in json.loads(text)["cells"]:
         source = "".join(cell["source"]).strip()
-        parts.append(source if cell["cell_type"] == "markdown" else f"```python\n{source}\n```")
+        if cell["cell_type"] == "markdown":
+            parts.append(source)
+            continue
+        parts.append(f"```python\n{source}\n```")
+        for part in next(shown_by):
+            if "chart" in part:
+                address, chart = next(pictures)
+                parts.append(f"![{chart.get('title', 'A chart')}](../docs/{address})")
+            elif "html" in part:
+                parts.append(f'<div class="output">\n{part["html"].strip()}\n</div>')
+            else:
+                parts.append(f"```{{ .text .output }}\n{part['text'].rstrip()}\n```")
     return "\n\n".join(parts) + "\n"
 
 

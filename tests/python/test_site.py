@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import os
 import re
@@ -21,7 +22,7 @@ import yaml
 from conftest import BROWSER, ROOT
 
 sys.path.insert(0, str(ROOT / "scripts"))
-from site_pages import examples, hooks, keys  # noqa: E402
+from site_pages import examples, hooks, keys, made  # noqa: E402
 from site_pages import program as said  # noqa: E402
 from site_pages.pictures import PICTURES  # noqa: E402
 
@@ -160,6 +161,22 @@ def test_every_verb_entry_and_room_has_its_place(site, pages):
         assert {name for name, _ in entries} <= anchors
     python = (site / "reference/python.html").read_text()
     assert 'id="headway.run"' in python and 'id="headway.diagnose"' in python
+
+
+def test_tutorials_show_what_their_cells_do(site):
+    for notebook in sorted((ROOT / "notebooks").glob("*.ipynb")):
+        page = (site / f"tutorials/{notebook.stem}.html").read_text()
+        shown = [part for parts in made.outputs_of(notebook.stem) for part in parts]
+        assert page.count('class="output"') == sum("html" in part for part in shown)
+        assert page.count('class="output highlight"') == sum("text" in part for part in shown)
+        pictures = made.charts_of(notebook.stem)
+        assert len(pictures) == sum("chart" in part for part in shown)
+        for address in pictures:
+            assert f'src="../{address}"' in page
+            assert "<svg" in (site / address).read_text()
+    page = (site / "tutorials/01_first_prediction.html").read_text()
+    assert "The step is limited by compute: 78.2 % of 28.0 s" in page
+    assert "full recompute costs 29 % of time" in html.unescape(page)
 
 
 def test_each_model_has_a_picture(site):
