@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Runs the notebooks and writes the picture that each is shown by: docs/images/notebooks/NAME.svg.
-The cell after a notebook's title shows it, with the sentence that the last cell prints.
+"""Runs the notebooks; writes the picture that each is shown by, docs/images/notebooks/NAME.svg,
+and what all its cells show, notebooks/outputs/NAME.json, which the pages of the documentation have.
+The cell after a notebook's title shows the picture, with the sentence that the last cell prints.
 
 usage: scripts/notebooks.py [NAME...]     as 01_first_prediction; without a name all of them
 
@@ -29,8 +30,11 @@ from nbclient import NotebookClient
 
 ROOT = Path(__file__).parents[1]
 NOTEBOOKS = ROOT / "notebooks"
+OUTPUTS = NOTEBOOKS / "outputs"
 PICTURES = ROOT / "docs" / "images" / "notebooks"
 VEGA_LITE = "application/vnd.vegalite.v6+json"
+STYLE = re.compile(r"<style scoped>.*?</style>\n?", re.DOTALL)  # of tables of pandas
+NUMBER = re.compile(r"(-?\d+(?:\.\d+)?(?:e[+-]?\d+)?)")
 LOOK = {"font": "sans-serif", "background": "white", "padding": 8}
 """Of every picture; a page may be dark, so a picture has a ground of its own."""
 
@@ -63,6 +67,32 @@ def chart(notebook: Any) -> dict[str, Any]:
     return dict(json.loads(json.dumps(charts[0])))
 
 
+def outputs(notebook: Any) -> list[list[dict[str, Any]]]:
+    """What each cell of code shows, in the form that a page shows best: a chart's specification as
+    `chart`, a table as `html`, all else as `text`; what went to standard error is left out."""
+    shown = []
+    for cell in notebook.cells:
+        if cell.cell_type != "code":
+            continue
+        parts: list[dict[str, Any]] = []
+        for output in cell.outputs:
+            data = output.get("data", {})
+            if VEGA_LITE in data:
+                parts.append({"chart": json.loads(json.dumps(data[VEGA_LITE]))})
+            elif "text/html" in data:
+                parts.append({"html": STYLE.sub("", data["text/html"])})
+            elif data or output.get("name") == "stdout":
+                parts.append({"text": data.get("text/plain") or output["text"]})
+        shown.append(parts)
+    return shown
+
+
+def outputs_text(shown: list[list[dict[str, Any]]]) -> str:
+    """The file of them: a cell a line."""
+    lines = ",\n".join(json.dumps(parts, ensure_ascii=False) for parts in shown)
+    return f"[\n{lines}\n]\n"
+
+
 def drawn(specification: dict[str, Any]) -> str:
     """The chart as SVG that holds its specification."""
     shown = {**specification, "config": {**specification.get("config", {}), **LOOK}}
@@ -83,8 +113,20 @@ def specification_of(svg: str) -> dict[str, Any]:
     return dict(json.loads(html.unescape(found[1])))
 
 
+def is_rounded(kept: str, now: str) -> bool:
+    """Whether two texts are one but for the last digits of their numbers."""
+    parts, others = NUMBER.split(kept), NUMBER.split(now)
+    alike = (
+        a == b or (i % 2 == 1 and math.isclose(float(a), float(b), rel_tol=1e-9))
+        for i, (a, b) in enumerate(zip(parts, others, strict=False))
+    )
+    return len(parts) == len(others) and all(alike)
+
+
 def difference(kept: object, now: object, place: str = "") -> str | None:
-    """Where two specifications differ first; numbers may differ by rounding (1e-9)."""
+    """Where two specifications or outputs differ first; numbers may differ by rounding (1e-9)."""
+    if isinstance(kept, str) and isinstance(now, str) and is_rounded(kept, now):
+        return None
     if isinstance(kept, dict) and isinstance(now, dict) and kept.keys() == now.keys():
         parts = [(key, kept[key], now[key]) for key in kept]
     elif isinstance(kept, list) and isinstance(now, list) and len(kept) == len(now):
@@ -126,7 +168,8 @@ def opened(text: str, words: str) -> str:
 
 def main() -> int:
     names = sys.argv[1:] or sorted(path.stem for path in NOTEBOOKS.glob("*.ipynb"))
-    PICTURES.mkdir(parents=True, exist_ok=True)
+    for folder in (PICTURES, OUTPUTS):
+        folder.mkdir(parents=True, exist_ok=True)
     # A picture drawn by the package of an older tree would be right here and red everywhere else.
     subprocess.run([ROOT / "scripts" / "wheel", "--here"], check=True)
     for name in names:
@@ -143,6 +186,10 @@ def main() -> int:
         else:
             picture.write_text(drawn(now), encoding="utf-8")
             said = f"{picture.stat().st_size / 1000:.0f} kB"
+        kept = OUTPUTS / f"{name}.json"
+        if not kept.exists() or difference(json.loads(kept.read_text("utf-8")), outputs(notebook)):
+            kept.write_text(outputs_text(outputs(notebook)), encoding="utf-8")
+            said += ", outputs written"
         path = NOTEBOOKS / f"{name}.ipynb"
         path.write_text(opened(path.read_text("utf-8"), opening(name, notebook)), encoding="utf-8")
         print(f"{name}: {took:.1f} s, picture {said}")

@@ -11,11 +11,11 @@ Scenarios, values and results are those of the program ``headway``, to the last 
 from headway import scenario
 from headway._api import check, diagnose, expect, place, plan, run, schema, solve
 from headway._core import Error, __version__
+from headway._foreign import calibrate, export, import_
 from headway._plot import Chart
 from headway._record import Record, Result
 from headway._sweep import Sweep, sweep
 from headway._verbs import (
-    calibrate,
     catalog,
     collective,
     compare,
@@ -23,9 +23,7 @@ from headway._verbs import (
     drill,
     entry,
     explain,
-    export,
     faults,
-    import_,
     init,
     replay,
     report,

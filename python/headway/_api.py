@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from headway import _core
+from headway._arguments import Engine, Kind, Network, Objective, checked
 from headway._progress import Listener, Progress, listener, watched
 from headway._words import (
     Axes,
@@ -36,6 +37,7 @@ from headway.results import (
 )
 
 
+@checked
 def run(
     scenario: Source,
     *,
@@ -46,7 +48,7 @@ def run(
     fold: bool = True,
     explain: bool = False,
     pictures: bool = False,
-    network: str = "fluid",
+    network: Network = "fluid",
     trace: PathLike | None = None,
     trace_ranks: str | None = None,
     trace_steps: int | None = None,
@@ -55,7 +57,7 @@ def run(
     power: PathLike | None = None,
     force: bool = False,
     keep: PathLike | None = None,
-    engine: str | None = None,
+    engine: Engine | None = None,
     scheduler: str | None = None,
     progress: Progress = False,
 ) -> RunResult:
@@ -166,8 +168,8 @@ def _save(folder: PathLike | None, files: Sequence[tuple[str, str]]) -> None:
 def _search_changes(
     over: Axes | None,
     machines: Iterable[Changes] | None,
-    vary: Sequence[str],
-    hold: Sequence[str],
+    vary: str | Sequence[str],
+    hold: str | Sequence[str],
 ) -> list[str]:
     """What is said of the search as changes of the scenario, as the command line makes them."""
     changes = []
@@ -183,15 +185,16 @@ def _search_changes(
     return changes
 
 
+@checked
 def plan(
     scenario: Source,
     *,
     over: Axes | None = None,
     machines: Iterable[Changes] | None = None,
     nodes: int | Sequence[int] = (),
-    vary: Sequence[str] = (),
-    hold: Sequence[str] = (),
-    objective: str | Sequence[str] = (),
+    vary: str | Sequence[str] = (),
+    hold: str | Sequence[str] = (),
+    objective: Objective | Sequence[Objective] = (),
     limits: Mapping[str, object] | None = None,
     set: Changes | None = None,
     top: int = 10,
@@ -201,7 +204,7 @@ def plan(
     sensitivity: bool = False,
     save: PathLike | None = None,
     keep: PathLike | None = None,
-    engine: str | None = None,
+    engine: Engine | None = None,
     scheduler: str | None = None,
     trials: int | None = None,
     seed: int | None = None,
@@ -222,7 +225,7 @@ def plan(
         Candidates one by one, each the fields that it changes.
     nodes : int or sequence of int
         Cluster sizes to look at, instead of ``cluster.nodes``.
-    vary, hold : sequence of str
+    vary, hold : str or sequence of str
         Fields of ``parallelism`` to vary, all others being held; to hold as the scenario has them.
     objective : str or sequence of str
         What makes a plan better, such as ``"dollars"``; of several, the first and the Pareto front.
@@ -260,7 +263,7 @@ def plan(
         If the scenario is wrong, with the text that the program prints; if `save` has such files.
     """
     changes = _changes(set, seed, trials) + _search_changes(over, machines, vary, hold)
-    goals = [objective] if isinstance(objective, str) else list(objective)
+    goals: list[str] = [objective] if isinstance(objective, str) else list(objective)
     sizes = list(nodes) if isinstance(nodes, Iterable) else [nodes]
     bounds = [f"{key}={value}" for key, value in (limits or {}).items()]
     if keep is not None or engine is not None or scheduler is not None:
@@ -283,6 +286,7 @@ def plan(
     return PlanResult(printed, table)
 
 
+@checked
 def place(
     scenario: Source,
     *,
@@ -326,6 +330,7 @@ def place(
     return PlacementResult(printed, table)
 
 
+@checked
 def solve(
     scenario: Source,
     key: str,
@@ -388,6 +393,7 @@ def _texts(paths: tuple[PathLike, ...]) -> list[tuple[str, str]]:
     return texts
 
 
+@checked
 def expect(
     scenario: Source,
     *against: PathLike,
@@ -442,6 +448,7 @@ def expect(
     return result
 
 
+@checked
 def diagnose(
     scenario: Source,
     *logs: PathLike,
@@ -476,6 +483,7 @@ def diagnose(
         return DiagnoseResult(*watched(lambda watch: _core.diagnose(*request, watch), told))
 
 
+@checked
 def check(*paths: PathLike, set: Changes | None = None) -> None:
     """Reads scenarios and catalogue entries; simulates nothing.
 
@@ -488,6 +496,7 @@ def check(*paths: PathLike, set: Changes | None = None) -> None:
     watched(lambda _: _core.check(*request))
 
 
+@checked
 def scenario_values(
     scenario: Source, set: Changes | None = None, *, checked: bool = False
 ) -> dict[str, Any]:
@@ -501,7 +510,8 @@ def scenario_values(
     return parsed
 
 
-def schema(kind: str = "scenarios") -> dict[str, Any]:
+@checked
+def schema(kind: Kind = "scenarios") -> dict[str, Any]:
     """The JSON Schema (draft-07) of scenario files or of one kind of catalogue entry."""
     parsed: dict[str, Any] = json.loads(_core.schema(kind))
     return parsed

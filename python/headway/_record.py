@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from headway import _core
+from headway._arguments import checked
 from headway._plot import Chart, Plots
 from headway._progress import watched
 
@@ -73,6 +74,9 @@ class Record(Mapping[str, Any]):
 class Result(Record):
     """What a verb of the program printed: its JSON as a record, and its table.
 
+    Two are equal if they say the same of the same: ``timing``, how long this machine took, is left
+    out.
+
     Attributes
     ----------
     json : str
@@ -95,6 +99,14 @@ class Result(Record):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.json, self.table)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Mapping):
+            return NotImplemented
+        return _untimed(self) == _untimed(other)
+
+    def __hash__(self) -> int:
+        return hash(Record(_untimed(self)))
 
     def __str__(self) -> str:
         return self.table
@@ -211,6 +223,7 @@ class Result(Record):
                 return pandas.json_normalize(values[key])
         return pandas.json_normalize(values)
 
+    @checked
     def report(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
         """Writes the page that ``headway run --report`` writes, with its timelines: a run that was
         made without ``pictures=True`` is predicted once more.
@@ -233,6 +246,7 @@ class Result(Record):
         with open(path, "w" if force else "x", encoding="utf-8") as file:
             file.write(page)
 
+    @checked
     def trace(
         self,
         path: str | os.PathLike[str],
@@ -273,6 +287,10 @@ class Result(Record):
         data = watched(lambda _: _core.trace(self._drawn_json(), os.fspath(path), of_trial, steps))
         with open(path, "wb" if force else "xb") as file:
             file.write(data)
+
+
+def _untimed(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in values.items() if key != "timing"}
 
 
 def _shown(value: object) -> str:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import Executor, as_completed
-from typing import Any
+from typing import Any, Literal
 
 from headway import _core
+from headway._arguments import Engine, checked
 from headway._progress import Listener, Progress, listener, watched
 from headway._words import (
     Axes,
@@ -88,6 +89,7 @@ def _from_executor(
     return "".join(task.result() for task in tasks)
 
 
+@checked
 def sweep(
     scenario: Source,
     axes: Axes | None = None,
@@ -95,7 +97,7 @@ def sweep(
     set: Changes | None = None,
     figures: Sequence[str] = (),
     best: str | None = None,
-    best_is: str | None = None,
+    best_is: Literal["lowest", "highest"] | None = None,
     trials: int | None = None,
     seed: int | None = None,
     threads: int = 0,
@@ -103,7 +105,7 @@ def sweep(
     executor: Executor | None = None,
     chunk: int = 8,
     keep: PathLike | None = None,
-    engine: str | None = None,
+    engine: Engine | None = None,
     scheduler: str | None = None,
     dry_run: bool = False,
     progress: Progress = False,

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Literal, TypeVar, overload
 
 from headway import _core
+from headway._arguments import Collective, Kind, Transport, checked
 from headway._progress import Listener, Progress, listener, watched
 from headway._record import Result
 from headway._words import (
@@ -39,10 +40,10 @@ from headway.results import (
     ValidateResult,
 )
 
-Kind = TypeVar("Kind", bound=Result)
+Answer = TypeVar("Answer", bound=Result)
 
 
-def _result(kind: type[Kind], words: Sequence[object], told: Listener | None = None) -> Kind:
+def _result(kind: type[Answer], words: Sequence[object], told: Listener | None = None) -> Answer:
     """The answer of the program as JSON, and its tables."""
     return kind(*_with_tables(*words, told=told))
 
@@ -52,6 +53,7 @@ def _rows(*words: object) -> TableResult:
     return TableResult(_call(*words, "--format", "json"), _call(*words, "--format", "table"))
 
 
+@checked
 def compare(
     a: Source,
     b: Source,
@@ -93,6 +95,7 @@ def compare(
         return CompareResult(*watched(lambda watch: _core.compare(*request, watch), told))
 
 
+@checked
 def compare_profiles(
     scenario: Source,
     *profiles: PathLike,
@@ -125,6 +128,7 @@ def compare_profiles(
         return _result(CompareProfileResult, words, told)
 
 
+@checked
 def drill(
     scenario: Source,
     fault: str,
@@ -169,8 +173,9 @@ def drill(
         return DrillResult(*watched(lambda watch: _core.drill(*request, watch), told))
 
 
+@checked
 def collective(
-    kind: str,
+    kind: Collective,
     cluster: Source | str,
     *,
     gpus: int | None = None,
@@ -229,6 +234,7 @@ def collective(
         return _result(CollectiveResult, words, told)
 
 
+@checked
 def replay(
     *traces: PathLike,
     cluster: Source | str | None = None,
@@ -296,13 +302,14 @@ def topo(
     node: str | None = None,
     fabric: str | None = None,
     down: Sequence[str] = (),
-    stress: str,
+    stress: Transport,
     dot: PathLike | None = None,
     graphml: PathLike | None = None,
     force: bool = False,
     set: Changes | None = None,
     progress: Progress = False,
 ) -> TopoStressResult: ...
+@checked
 def topo(
     cluster: Source | str,
     *,
@@ -310,7 +317,7 @@ def topo(
     node: str | None = None,
     fabric: str | None = None,
     down: Sequence[str] = (),
-    stress: str | None = None,
+    stress: Transport | None = None,
     dot: PathLike | None = None,
     graphml: PathLike | None = None,
     force: bool = False,
@@ -385,6 +392,7 @@ def validate(
     only: str | None = None,
     progress: Progress = False,
 ) -> ValidateFlowModelResult: ...
+@checked
 def validate(
     *,
     runs: PathLike | None = None,
@@ -427,65 +435,7 @@ def validate(
         return _result(Result, ["validate", *words], told)
 
 
-def import_(format: str, *files: PathLike, **options: object) -> str:
-    """What ``headway import FORMAT FILE... --name value`` prints: YAML made from a foreign file.
-
-    Parameters
-    ----------
-    format : str
-        ``"ibnetdiscover"``, ``"megatron-args"``, ...
-    *files : path
-    **options
-        The options of the command line, ``_`` in place of ``-``: ``sequence_length=8192``.
-    """
-    words = _options(None, **{name.replace("_", "-"): value for name, value in options.items()})
-    return _call("import", format, *files, "--quiet", *words)
-
-
-def export(
-    framework: str,
-    scenario: Source,
-    *,
-    out: PathLike | None = None,
-    ranks: str | None = None,
-    force: bool = False,
-    set: Changes | None = None,
-) -> str:
-    """The launch file of a training framework, as text, or a step as execution traces.
-
-    Parameters
-    ----------
-    framework : str
-        ``"megatron"``, ``"maxtext"``, ...; ``"chakra"`` for traces.
-    scenario, set
-        As in `run`.
-    out : path, optional
-        File to write in place of the text returned; of traces the folder, which they need.
-    ranks : str, optional
-        Traces of these ranks alone: ``"0-7,64"``.
-    force : bool
-        Overwrite files.
-    """
-    words = _options(set, out=out, ranks=ranks, force=force)
-    with _file_of(scenario) as file:
-        return _call("export", framework, file, "--quiet", *words)
-
-
-def calibrate(verb: str, *arguments: PathLike, **options: object) -> str:
-    """What ``headway calibrate VERB ARGUMENT... --name value`` prints.
-
-    Parameters
-    ----------
-    verb : str
-        ``"import"``, ``"fit"``, ``"compare"`` or ``"anchor"``.
-    *arguments : path
-    **options
-        The options of the command line, ``_`` in place of ``-``.
-    """
-    words = _options(None, **{name.replace("_", "-"): value for name, value in options.items()})
-    return _call("calibrate", verb, *arguments, *words)
-
-
+@checked
 def report(*results: Result, path: PathLike, force: bool = False) -> None:
     """Writes one page of several results, as ``headway report`` does; of one: `Result.report`.
 
@@ -508,12 +458,14 @@ def faults() -> str:
     return _call("drill", "--list")
 
 
+@checked
 def explain(key: str) -> str:
     """What a key of a scenario, or a figure of a result, means."""
     return _call("explain", key)
 
 
-def catalog(kind: str | None = None) -> TableResult:
+@checked
+def catalog(kind: Kind | Literal["constants"] | None = None) -> TableResult:
     """What `use:` can name: ``headway.catalog("gpus").to_pandas()``.
 
     Parameters
@@ -538,7 +490,8 @@ def catalog(kind: str | None = None) -> TableResult:
     return _rows("catalog", "list", *([kind] if kind else []))
 
 
-def entry(kind: str, name: str) -> str:
+@checked
+def entry(kind: Kind, name: str) -> str:
     """The file of one entry of the catalogue, with its sources: ``entry("gpus", "h100-sxm")``.
 
     Raises
@@ -549,6 +502,7 @@ def entry(kind: str, name: str) -> str:
     return _call("catalog", "show", kind, name)
 
 
+@checked
 def init(
     path: PathLike = "scenario.yaml",
     *,

@@ -9,6 +9,7 @@ from types import TracebackType
 from typing import IO, Literal
 
 from headway import _core
+from headway._arguments import JobFile, checked
 from headway._program import program
 from headway._sweep import Sweep
 from headway._verbs import _rows
@@ -16,6 +17,7 @@ from headway._words import Axes, Changes, PathLike, Source, _call, _file_of, _gr
 from headway.results import TableResult
 
 
+@checked
 def share(
     verb: Literal["sweep", "run", "plan"],
     scenario: Source,
@@ -23,7 +25,7 @@ def share(
     *,
     shards: int,
     axes: Axes | None = None,
-    emit: str | None = None,
+    emit: JobFile | None = None,
     set: Changes | None = None,
     trials: int | None = None,
     seed: int | None = None,
@@ -67,6 +69,7 @@ def share(
         return _call(verb, file, *words)
 
 
+@checked
 def worker(
     folder: PathLike, *, shard: str | None = None, threads: int = 0, fold: bool = True
 ) -> None:
@@ -94,6 +97,7 @@ def worker(
     )
 
 
+@checked
 def collect(folder: PathLike) -> Sweep:
     """The points of a sweep from the shards of its folder.
 
@@ -122,6 +126,7 @@ def doctor() -> TableResult:
     return _rows("doctor")
 
 
+@checked
 def completion(shell: Literal["bash", "zsh", "fish", "man"]) -> str:
     """The completion script of a shell, or the manual page."""
     return _call("completion", shell)
@@ -179,6 +184,7 @@ def _address(process: subprocess.Popen[str], errors: IO[str]) -> str:
     raise _core.Error(errors.read())
 
 
+@checked
 def serve(
     scenario: PathLike | None = None,
     *,

@@ -12,12 +12,16 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from site_pages.made import from_the_tree, made_pages, shown
+from notebooks import drawn
+from site_pages.made import charts_of, from_the_tree, made_pages, shown
 from site_pages.pictures import PICTURES, picture
 from site_pages.program import ROOT
 
 # A picture may stand for the words of a link.
 LINK = re.compile(r"(!?)\[((?:[^\]\[\n]|!\[[^\]\n]*\]\([^)\s]+\))*)\]\(([^)\s]+)\)")
+SHORT = 5  # words of a sentence that the next one explains
+# One has addresses from a server's root, the other needs the site's own.
+OF_SERVERS = {"404.html", "sitemap.xml"}
 _origin: dict[str, str] = {}  # of a made page, the file whose text it is
 _first: dict[str, str] = {}  # of a page, its first sentence
 _nav: list[Any] = []
@@ -38,17 +42,24 @@ def on_config(config: Any) -> Any:
         return entry
 
     config.nav = filled(config.nav)
+    config.theme.static_templates -= OF_SERVERS
     return config
 
 
 def on_files(files: Any, config: Any) -> Any:
     from mkdocs.structure.files import File
 
+    for name in OF_SERVERS:  # a template that is not filled would be copied
+        if file := files.get_file_from_path(name):
+            files.remove(file)
     for page, (path, text) in from_the_tree().items():
         _origin[page] = path
         files.append(File.generated(config, page, content=text))
     for page, text in made_pages().items():
         files.append(File.generated(config, page, content=text))
+    for notebook in sorted((ROOT / "notebooks").glob("*.ipynb")):
+        for address, chart in charts_of(notebook.stem).items():
+            files.append(File.generated(config, address, content=drawn(chart)))
     for page in PICTURES:
         files.append(File.generated(config, picture_of(page), content=picture(page)))
     return files
@@ -117,10 +128,13 @@ def on_post_build(config: Any) -> None:
 
 
 def first_sentence(markdown: str) -> str:
-    """Of the first paragraph that is prose, without its links."""
+    """Of the first paragraph that is prose and no end of a sentence, without its links."""
     for paragraph in re.sub(r"^```.*?^```", "", markdown, flags=re.M | re.S).split("\n\n"):
         text = re.sub(r"!\[[^]]*\]\([^)]*\)", "", paragraph)
         text = LINK.sub(r"\2", " ".join(text.split()))
-        if text and text[0] not in "#|!>-*<:" and not paragraph.startswith("    "):
-            return re.split(r"(?<=[.?])\s", text, maxsplit=1)[0]
+        if re.match(r"[A-Z0-9`\"(]", text) and not paragraph.startswith("    "):
+            first, *more = re.split(r"(?<=[.?])\s", text.replace("**", ""), maxsplit=2)
+            # "The command line." alone tells nobody anything.
+            sentence = " ".join([first, *more[:1]] if len(first.split()) < SHORT else [first])
+            return f"{sentence[:-1]}." if sentence.endswith(":") else sentence
     return ""

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 from functools import cache
 from pathlib import Path
+from typing import Any
 
-from site_pages.program import ROOT, catalogue, examples, explained, headway, keys, verbs
+import yaml
 
-# What a reader searches for most often is a key.
-FOUND_FIRST = "---\nsearch: {boost: 20}\n---\n"
+from site_pages.keys import keys_pages
+from site_pages.program import ROOT, catalogue, headway, verbs
+
 # Files of the tree that are pages of the site as they are, by their address there.
 SHOWN = {
     "README.md": "index.md",
@@ -41,132 +44,67 @@ def from_the_tree() -> dict[str, tuple[str, str]]:
     for path, page in sorted(shown().items()):
         text = (ROOT / path).read_text(encoding="utf-8")
         if path.endswith(".yaml"):
-            text = f"# {Path(path).stem}\n\n```\nheadway run {path}\n```\n\n```yaml\n{text}```\n"
+            text = scenario_page(path, text)
         elif path.endswith(".ipynb"):
-            text = notebook_page(text)
+            text = notebook_page(Path(path).stem, text)
         made[page] = (path, text)
     return made
 
 
-def notebook_page(text: str) -> str:
-    """A notebook's prose with its picture, and its code."""
+def scenario_page(path: str, text: str) -> str:
+    """A scenario with its name and what its first comment says of it."""
+    comment = re.match(r"(?:# .*\n)*", text)
+    opening = " ".join((comment[0] if comment else "").replace("\n", " ").split("# ")).strip()
+    about = f": {' '.join(opening.split())}" if opening else "."
+    return (
+        f'# {Path(path).stem}\n\nThis scenario is "{yaml.safe_load(text)["name"]}"{about}\n\n'
+        f"```\nheadway run {path}\n```\n\n```yaml\n{text}```\n"
+    )
+
+
+def outputs_of(notebook: str) -> list[list[dict[str, Any]]]:
+    """What each cell of code of a notebook shows, as `scripts/notebooks.py` has kept it."""
+    kept: list[list[dict[str, Any]]] = json.loads(
+        (ROOT / f"notebooks/outputs/{notebook}.json").read_text(encoding="utf-8")
+    )
+    return kept
+
+
+def charts_of(notebook: str) -> dict[str, dict[str, Any]]:
+    """The charts among them, by the address of their picture."""
+    charts = (part["chart"] for parts in outputs_of(notebook) for part in parts if "chart" in part)
+    return {f"images/tutorials/{notebook}-{i}.svg": chart for i, chart in enumerate(charts, 1)}
+
+
+def notebook_page(notebook: str, text: str) -> str:
+    """A notebook's prose with its picture, and its code with what each cell shows."""
     parts = []
+    shown_by = iter(outputs_of(notebook))
+    pictures = iter(charts_of(notebook).items())
     for cell in json.loads(text)["cells"]:
         source = "".join(cell["source"]).strip()
-        parts.append(source if cell["cell_type"] == "markdown" else f"```python\n{source}\n```")
+        if cell["cell_type"] == "markdown":
+            parts.append(source)
+            continue
+        parts.append(f"```python\n{source}\n```")
+        for part in next(shown_by):
+            if "chart" in part:
+                address, chart = next(pictures)
+                parts.append(f"![{chart.get('title', 'A chart')}](../docs/{address})")
+            elif "html" in part:
+                parts.append(f'<div class="output">\n{part["html"].strip()}\n</div>')
+            else:
+                parts.append(f"```{{ .text .output }}\n{part['text'].rstrip()}\n```")
     return "\n\n".join(parts) + "\n"
 
 
-# What people call a key beside the names that training frameworks have for it.
-SHORT_NAMES = {
-    "parallelism.tensor": ["tp"],
-    "parallelism.pipeline": ["pp"],
-    "parallelism.data": ["dp"],
-    "parallelism.context": ["cp"],
-    "parallelism.expert": ["ep"],
-    "parallelism.virtual": ["vpp"],
-    "parallelism.micro_batch": ["mbs"],
-    "training.global_batch": ["gbs", "batch_size"],
-    "training.sequence_length": ["seq_len", "context length"],
-    "run.failures.hazards[].mtbf": ["mean time between failures", "failure rate"],
-    "run.checkpoint.interval": ["save_interval", "checkpoint frequency"],
-    "cluster.nodes": ["hosts", "servers", "machines"],
-}
-
-
-@cache
-def also_called() -> dict[str, list[str]]:
-    """Other names of keys: those of `docs/launch_files.md`, and short ones."""
-    names: dict[str, list[str]] = {key: list(others) for key, others in SHORT_NAMES.items()}
-    for line in (ROOT / "docs/launch_files.md").read_text(encoding="utf-8").splitlines():
-        cells = [cell.strip() for cell in line.strip("|").split("|")]
-        if len(cells) != 2 or not line.startswith("| `") or cells[1].count("`") != 2:
-            continue
-        found = names.setdefault(cells[1].strip("`"), [])
-        for option in cells[0].replace("`", "").split(", "):
-            word = option.removeprefix("--")
-            found += [each for each in (word, word.replace("-", "_")) if each not in found]
-    return names
-
-
-def table_of_keys() -> str:
-    """All keys with kind, range, default and meaning: a row each."""
-    known = keys()
-    said = explained()
-    pages = {path: page for page, paths in pages_of_keys().items() for path in paths}
-    rows = []
-    for path in known:
-        lines = said[path] or [str(known[path].get("description", ""))]
-        told = {
-            start: next((line.removeprefix(start) for line in lines if line.startswith(start)), "")
-            for start in ("What to write: ", "It must be ", "Default: ")
-        }
-        cells = [
-            f"[{path}]({pages[path]}.md#{path.replace('[]', '')})",
-            lines[0],
-            *(text.rstrip(".") for text in told.values()),
-            f"`{path.split('.')[-1]}: {examples()[path][0]}`" if path in examples() else "",
-            ", ".join(also_called().get(path, [])),
-        ]
-        rows.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
-    return (
-        "---\nhide: [toc]\n---\n# All keys of a scenario in one table\n\n"
-        "A click on a heading sorts; the box keeps the rows that have its words.\n\n"
-        "| key | meaning | what to write | range | default | example | also called |\n"
-        "|---|---|---|---|---|---|---|\n" + "\n".join(rows) + "\n"
-    )
-
-
-def pages_of_keys() -> dict[str, list[str]]:
-    """Which keys a page has: one for each part of a scenario; large parts by their second word."""
-    known = keys()
-    pages: dict[str, list[str]] = {}
-    for path in known:
-        words = path.replace("[]", "").split(".")
-        below = any(other.startswith(f"{path}.") for other in known)
-        large = words[0] in ("cluster", "run") and (len(words) > 2 or (len(words) == 2 and below))
-        name = "_".join(words[:2]) if large else words[0] if len(words) > 1 or below else "scenario"
-        pages.setdefault(name, []).append(path)
-    return pages
-
-
-def key_section(path: str, lines: list[str]) -> str:
-    """What `headway explain` says of a key, an example, and what else it is called."""
-    entry = [f"## {path} {{ #{path.replace('[]', '')} }}", *lines]
-    if path in examples():
-        value, scenario = examples()[path]
-        where = f"[{scenario}](../scenarios/{scenario}.md)"
-        entry.append(f"Example: `{path.split('.')[-1]}: {value}` in {where}")
-    if path in also_called():
-        entry.append("Also called: " + ", ".join(also_called()[path]) + ".")
-    return "\n\n".join(entry)
-
-
-def keys_pages() -> dict[str, str]:
-    """The pages of keys, a table of all, and what leads to them."""
-    known = keys()
-    said = explained()
-    pages = {
-        name: [key_section(p, said[p] or [str(known[p].get("description", ""))]) for p in paths]
-        for name, paths in pages_of_keys().items()
-    }
-    index = "\n".join(f"- [{name.replace('_', '.')}]({name}.md)" for name in sorted(pages))
-    head = "written from the field lists of the program; `headway explain KEY` says the same."
-    made = {
-        f"reference/keys/{name}.md": f"{FOUND_FIRST}# Keys: {name.replace('_', '.')}\n\n"
-        + "\n\n".join(parts)
-        for name, parts in pages.items()
-    }
-    made["reference/keys/index.md"] = (
-        f"# Keys of a scenario\n\n{len(known)} keys, {head}\n\n"
-        f"[All in one table](table.md), to be sorted and filtered.\n\n{index}\n"
-    )
-    made["reference/keys/table.md"] = table_of_keys()
-    return made
-
-
 def command_line_page() -> str:
-    parts = ["# Command line", f"```\n{headway('--help').strip()}\n```"]
+    parts = [
+        "# Command line",
+        f"The program has {len(verbs())} verbs, each with its options as `headway VERB --help`"
+        " prints them.",
+        f"```\n{headway('--help').strip()}\n```",
+    ]
     for verb in verbs():
         parts.append(
             f"## headway {verb} {{ #{verb} }}\n\n```\n{headway(verb, '--help').strip()}\n```"
@@ -179,7 +117,11 @@ def catalogue_pages() -> dict[str, str]:
     made = {}
     for kind, entries in catalogue().items():
         table = headway("catalog", "list", kind, "--format", "md").split("\n\n", 2)[-1].strip()
-        parts = [f"# Catalogue: {kind}", table]
+        opening = (
+            f"The catalogue has {len(entries)} entries of `{kind}`, which this page lists as"
+            f" `headway catalog list {kind}` does; each file says where its figures are from."
+        )
+        parts = [f"# Catalogue: {kind}", opening, table]
         for name, file in entries:
             text = file.read_text(encoding="utf-8")
             if len(text) > 20_000:

@@ -11,8 +11,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 ROOT = Path(__file__).parents[2]
 
 
@@ -88,30 +86,6 @@ def explained() -> dict[str, list[str]]:
 
     with ThreadPoolExecutor() as pool:
         return dict(zip(paths, pool.map(lines, paths), strict=True))
-
-
-@cache
-def examples() -> dict[str, tuple[str, str]]:
-    """The first value of each key in the shipped scenarios, and the scenario."""
-    found: dict[str, tuple[str, str]] = {}
-
-    def walk(path: str, value: object, name: str) -> None:
-        if isinstance(value, dict):
-            for key, below in value.items():
-                # A number with its source is `{value, source}`: the key is the mapping.
-                longer = path if key == "value" else f"{path}.{key}"
-                walk(longer if path else str(key), below, name)
-        elif isinstance(value, list) and value and isinstance(value[0], dict):
-            for below in value:
-                walk(f"{path}[]", below, name)
-        else:
-            text = yaml.safe_dump(value, default_flow_style=True, width=1000).split("\n")[0]
-            if len(text) <= 60:
-                found.setdefault(path, (text, name))
-
-    for file in sorted((ROOT / "configs/scenarios").glob("*.yaml")):
-        walk("", yaml.safe_load(file.read_text()), file.stem)
-    return found
 
 
 def catalogue() -> dict[str, list[tuple[str, Path]]]:

@@ -14,9 +14,6 @@ namespace headway::config {
 
 namespace {
 
-/// Largest whole number up to which a double counts in ones.
-constexpr double kExactIntegers = 9007199254740992.0;
-
 /// One value to be read: what it is called, where it stands and what it must be.
 struct Slot {
   const Node& node;

@@ -196,6 +196,17 @@ std::string with_units(std::string_view number, double value, const Naming& nami
   return fmt::format("write '{} {}' or '{} {}'", number, naming.units[0], number, naming.units[1]);
 }
 
+/// A number that was rounded to the last whole number that is kept: the next one, where the digits
+/// are of more.
+double not_rounded_to_limit(std::string_view digits, double value) {
+  if (std::abs(value) != kExactIntegers) {
+    return value;
+  }
+  long double exact = value;
+  std::from_chars(digits.data(), digits.data() + digits.size(), exact);
+  return std::abs(exact) > kExactIntegers ? std::nextafter(value, 2 * value) : value;
+}
+
 /// In 15 digits: what a unit made 3.6875000000000004 of was 3.6875.
 double without_last_digits(double value) {
   const std::string text = fmt::format("{:.15g}", value);
@@ -242,6 +253,7 @@ std::optional<NumberText> parse_number(std::string_view text, std::string& why) 
     why = fmt::format("'{}' is not a number; write digits, as 8, 0.5 or 1e9", text);
     return std::nullopt;
   }
+  number.value = not_rounded_to_limit(digits, number.value);
   number.rest = std::string_view(result.ptr, static_cast<std::size_t>(end - result.ptr));
   if (!number.rest.empty() && (number.rest[0] == '_' || number.rest[0] == ',')) {
     why = fmt::format("'{}' has a '{}' in it; write the digits alone, or 1.5e6", text,

@@ -10,13 +10,17 @@
 
 namespace headway::config {
 
+/// Up to here (2^53) every whole number is kept as it is written.
+inline constexpr double kExactIntegers = 9007199254740992.0;
+
 /// A number parsed from the front of a text.
 struct NumberText {
   double value = 0;
   std::string_view rest;  ///< what follows the number
 };
 
-/// Reads a decimal number such as -1.5, .5 or 15.6e12 from the front of `text`.
+/// Reads a decimal number such as -1.5, .5 or 15.6e12 from the front of `text`. What is written
+/// above `kExactIntegers` is above it as a number too, so that limits refuse it.
 /// @returns the number, or empty with the reason in `why` ("is not a number", "is too large")
 std::optional<NumberText> parse_number(std::string_view text, std::string& why);
 

@@ -231,6 +231,20 @@ TEST(UnitText, TakesMagnitudesOfPlainNumbers) {
   EXPECT_EQ(parse_count("8 nodes", why)->rest, " nodes");
 }
 
+// 2^53 + 1 would be rounded to 2^53, which a limit there lets through.
+TEST(UnitText, WhatIsAboveTheLastWholeNumberThatIsKeptStaysAbove) {
+  std::string why;
+  for (const auto* text : {"9007199254740993", "+9007199254740993", "9007199254740993 B/s",
+                           "9.007199254740993e15", "9007199254740992.5", "18446744073709551616"}) {
+    EXPECT_GT(parse_number(text, why)->value, kExactIntegers) << text;
+  }
+  EXPECT_LT(parse_count("-9007199254740993", why)->value, -kExactIntegers);
+  for (const auto* text : {"9007199254740992", "9.007199254740992e15", "9007199254740992.0"}) {
+    EXPECT_EQ(parse_number(text, why)->value, kExactIntegers) << text;
+  }
+  EXPECT_EQ(parse_number("9007199254740991", why)->value, kExactIntegers - 1);
+}
+
 TEST(UnitText, DoesNotGuessWhatAThousandIs) {
   std::string why;
   for (const auto* text : {"8k", "8 K"}) {

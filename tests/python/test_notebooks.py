@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import re
 
 import nbformat
@@ -31,6 +32,42 @@ def test_the_gallery_shows_every_notebook_and_every_picture():
     pictures = list(script.PICTURES.iterdir())
     assert {picture.stem for picture in pictures} == {path.stem for path in NOTEBOOKS}
     assert all(picture.stat().st_size < 60_000 for picture in pictures)
+    outputs = list(script.OUTPUTS.iterdir())
+    assert {output.stem for output in outputs} == {path.stem for path in NOTEBOOKS}
+    assert all(output.stat().st_size < 60_000 for output in outputs)
+
+
+def test_what_cells_show_is_kept_in_the_form_that_a_page_shows():
+    cells = [
+        nbformat.v4.new_markdown_cell("prose"),
+        nbformat.v4.new_code_cell(
+            "code",
+            outputs=[
+                nbformat.v4.new_output("stream", name="stderr", text="noise"),
+                nbformat.v4.new_output("stream", name="stdout", text="3 of 4\n"),
+                nbformat.v4.new_output(
+                    "display_data",
+                    data={"text/html": "<style scoped>\nx {}\n</style>\n<table></table>"},
+                ),
+                nbformat.v4.new_output(
+                    "display_data", data={script.VEGA_LITE: {"mark": "bar"}, "text/plain": "chart"}
+                ),
+            ],
+        ),
+        nbformat.v4.new_code_cell("silent"),
+    ]
+    shown = script.outputs(nbformat.v4.new_notebook(cells=cells))
+    assert shown == [
+        [{"text": "3 of 4\n"}, {"html": "<table></table>"}, {"chart": {"mark": "bar"}}],
+        [],
+    ]
+    assert json.loads(script.outputs_text(shown)) == shown
+
+
+def test_texts_differ_by_more_than_rounding():
+    assert script.difference("1.0000000000001 s of 3", "1.0 s of 3") is None
+    for now in ("1.0001 s of 3", "1.0 s of 4", "1.0 h of 3", "1.0 s of 3 or 4"):
+        assert script.difference("1.0 s of 3", now)
 
 
 def by_length(path):
@@ -51,6 +88,9 @@ def test_notebook_runs_and_its_picture_is_current(path):
     executed = script.execute(path)
     again = f"scripts/notebooks.py {path.stem} writes it again"
     assert notebook.cells[1].source == script.opening(path.stem, executed), again
+    kept = json.loads((script.OUTPUTS / f"{path.stem}.json").read_text(encoding="utf-8"))
+    changed = script.difference(kept, script.outputs(executed))
+    assert changed is None, f"{changed}; {again}"
     shown = script.chart(executed)
     picture = (script.PICTURES / f"{path.stem}.svg").read_text(encoding="utf-8")
     changed = script.difference(script.specification_of(picture), shown)
@@ -103,6 +143,7 @@ def test_a_picture_holds_what_it_was_drawn_from():
         ({"a": [1.0, "c"]}, "/a/1"),
         ({"a": [1.0]}, "/a"),
         ({"b": [1.0, "b"]}, ""),
+        ({"a": [1.0, "b "]}, "/a/1"),
     ],
 )
 def test_a_picture_is_out_of_date_when_a_word_or_a_number_changes(now, place):

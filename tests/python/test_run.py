@@ -41,6 +41,15 @@ def test_run_gives_the_numbers_of_the_command_line_to_the_last_bit(small, comman
     assert without_timing(headway.run(small).json) == without_timing(printed.stdout)
 
 
+def test_equal_predictions_are_equal(small):
+    """How long a machine took is no part of what it found."""
+    a, b = headway.run(small), headway.run(small)
+    assert dict(a.timing) != dict(b.timing)
+    assert a == b and hash(a) == hash(b)
+    other = headway.run(small, seed=5)
+    assert a != other and a != "a text" and len({a, b, other}) == 2
+
+
 def test_changes_seed_and_trials_mean_what_they_mean_on_the_command_line(small, command):
     printed = command(
         "run", small, "--format", "json", "--set", "training.global_batch=64",

@@ -36,6 +36,10 @@ for plan in headway.plan(scenario, over={"cluster.nodes": [32, 64]}, top=3).plan
     quicker: bool = plan.step.time_s < time
 if result.campaign is not None:  # not every run has one
     days: float = result.campaign.wall_days.p50
+table_text: str = headway.import_("nccl-xml", "x.xml", gpu="h100-sxm", gpus=8)
+profile: str = headway.calibrate("fit", "a.csv", "b.csv", gpu="h100-sxm", tolerance=0.01)
+headway.plan("s.yaml", objective="dollars", vary="tensor", hold=["schedule"], nodes=[2, 4])
+print(headway.catalog("constants").rows, headway.schema("gpus"), headway.schema())
 print(headway.drill("s.yaml", "hang").timeline[0].at_s, result.step.time_interval_s[1])
 table = headway.sweep(scenario, {"parallelism.tensor": [1, 2]})
 value: float | None = table.rows[0].figures["step.time_s"]
@@ -69,6 +73,24 @@ WRONG = [
     'headway.plan("s.yaml").plans[0].stepp',
     'headway.topo("s.yaml").transport',
     'headway.validate(goodput="cases.csv", anchor="row")',
+    'headway.import_("nonsense", "x")',
+    'headway.import_("nccl-xml", "x", bogus=1)',
+    'headway.export("megatorn", "s.yaml")',
+    'headway.calibrate("nonsense")',
+    'headway.calibrate("fit", "x.csv", bogus=1)',
+    'headway.catalog("nonsense")',
+    'headway.entry("gpu", "h100-sxm")',
+    'headway.schema("nonsense")',
+    'headway.plan("s.yaml", objective="nonsense")',
+    'headway.plan("s.yaml", objective=["days", "nonsense"])',
+    'headway.collective("nonsense", "dgx-h100")',
+    'headway.topo("s.yaml", stress="nonsense")',
+    'headway.run("s.yaml", network="nonsense")',
+    'headway.run("s.yaml", engine="nonsense")',
+    'headway.run("s.yaml", threads=1.5)',
+    'headway.sweep("s.yaml", best_is="nonsense")',
+    'headway.share("sweep", "s.yaml", "d", shards=1, emit="nonsense")',
+    'headway.report([], path="x.html")',
 ]
 """Each is one mistake."""
 
