@@ -217,7 +217,7 @@ if CAN_BROWSE:
         printed = page.pdf(format="A4", print_background=False)
         assert printed.startswith(b"%PDF")
         sheets = len(re.findall(rb"/Type\s*/Page\b(?!s)", printed))
-        assert 2 <= sheets <= 20
+        assert 2 <= sheets <= 26  # with all that is folded on a screen
 
     @pytest.fixture()
     def tab(browser, program, small) -> Iterator[Tab]:

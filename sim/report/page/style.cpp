@@ -49,7 +49,7 @@ tr.in td { background: var(--tile); font-weight: 600; } tr.out td { opacity: 0.3
 @media print {
   :root { color-scheme: light; --ink: #1b1f24; --soft: #57606a; --line: #d0d7de; --paper: #fff; --tile: #f6f8fa; --accent: #0b62c4; --bad: #b42318; --warn: #8a5a00; }
   body { max-width: none; font-size: 11px; } .timeline button, .brush, .vega-bindings, .told, .keys, .charts details { display: none; }
-  .charts.packed { display: block; } figure, tr, .tiles li { break-inside: avoid; } h2 { break-after: avoid; } .table { overflow: visible; } table { width: auto; } pre { white-space: pre-wrap; }
+  .charts.packed { display: block; } figure, tr, .tiles li { break-inside: avoid; } h2 { break-after: avoid; } .table { overflow: visible; } table { width: auto; } pre { white-space: pre-wrap; } details > pre { columns: 3; font-size: 7px; line-height: 1.15; }
   .dark :is(svg.marks, .timeline canvas, .legend i) { filter: invert(1) hue-rotate(180deg); }
 }
 )css";
