@@ -128,6 +128,22 @@ def test_who_sends_half_a_request_is_left_and_others_are_answered(server):
         assert time.monotonic() - begun < 15
 
 
+def test_connections_that_say_nothing_or_dawdle_keep_nobody_waiting(server):
+    def opened():
+        return socket.create_connection(("127.0.0.1", server.port), timeout=30)
+
+    silent, slow = [opened() for _ in range(160)], [opened() for _ in range(40)]
+    try:
+        for each in slow:
+            each.sendall(b"GET / HTTP/1.1\r\nHost: ")
+        begun = time.monotonic()
+        assert server.ask("start")[0] == 200
+        assert time.monotonic() - begun < 4, "each may take 5 s of its own"
+    finally:
+        for each in silent + slow:
+            each.close()
+
+
 @pytest.mark.parametrize(
     "body",
     [

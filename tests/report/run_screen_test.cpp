@@ -32,6 +32,16 @@ TEST(RunScreen, ARangeWithoutWidthIsNotRepeated) {
               HasSubstr("3.00 T tokens in 10.0 days, ETTR 90.0 % (85.0 to 95.0)"));
 }
 
+// The verdict and what advice says are of the mean; where few trials pull it away it stands beside.
+TEST(RunScreen, AMeanFarFromTheMedianIsSaid) {
+  auto report = full_report();
+  report.campaign->ettr.mean = 0.82;
+  const std::string text = run_screen(report);
+  EXPECT_THAT(text, HasSubstr("ETTR 90.0 % (85.0 to\n           95.0), mean 82.0\n"));
+  report.campaign->ettr.mean = 0.897;
+  EXPECT_THAT(run_screen(report), Not(HasSubstr("mean")));
+}
+
 // 79 columns are one less than the line has: its last figure goes, not the figure's unit.
 TEST(RunScreen, AFigureThatDoesNotFitIsLeftOutWhole) {
   EXPECT_THAT(run_screen(full_report(), {79}),

@@ -43,7 +43,7 @@ TEST(Tiles, ARangeWithoutWidthIsOneFigure) {
     "ettr": {"p5": 0.9, "p50": 0.95, "p95": 0.97}},
     "step": {"time_s": 2.0, "time_interval_s": [2.0, 2.0]}})");
   EXPECT_THAT(tiles_of(run), Contains(Pair("0.198 days", "wall clock; 5 to 95 %: the same")));
-  EXPECT_THAT(tiles_of(run), Contains(Pair("95.0 %", "ETTR; 5 to 95 %: 90.0 to 97.0")));
+  EXPECT_THAT(tiles_of(run), Contains(Pair("95.0 %", "ETTR, median; 5 to 95 %: 90.0 to 97.0")));
   EXPECT_THAT(tiles_of(run), Contains(Pair("2.00 s", "step; 90 %: 2.00")));
 }
 

@@ -69,7 +69,7 @@ Json ettr_chart(
       {"mark", {{"type", "line"}, {"point", true}, {"tooltip", true}}},
       {"encoding",
        {{"x", x},
-        {"y", axis("ETTR", "quantitative", "ETTR [%]", {{"scale", {{"zero", false}}}})}}}};
+        {"y", axis("ETTR", "quantitative", "mean ETTR [%]", {{"scale", {{"zero", false}}}})}}}};
   Json as_it_is = {{"mark", {{"type", "rule"}, {"strokeDash", {4, 4}}, {"color", "#d33"}}},
                    {"data", {{"values", {{{"x", times(now, scale)}}}}}},
                    {"encoding", {{"x", x}}}};

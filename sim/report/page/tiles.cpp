@@ -60,7 +60,7 @@ Tiles run_tiles(const Json& run) {
                        "of the GPU's memory is free at the peak");
   }
   add_spread(at(run, {"campaign", "wall_days"}), 1, " days", "wall clock", tiles);
-  add_spread(at(run, {"campaign", "ettr"}), 100, " %", "ETTR", tiles);
+  add_spread(at(run, {"campaign", "ettr"}), 100, " %", "ETTR, median", tiles);
   add_spread(at(run, {"cost", "total_usd"}), 1, " USD", "cost", tiles);
   if (const auto parameters = number_at(run, {"model", "parameters"})) {
     tiles.emplace_back(number(*parameters / 1e9) + " B",

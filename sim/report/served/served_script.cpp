@@ -174,17 +174,29 @@ function showFigures() {
 
 function showErrors(errors) {
   for (const old of document.querySelectorAll('.error')) old.textContent = '';
-  for (const old of document.querySelectorAll('[aria-invalid]')) old.removeAttribute('aria-invalid');
-  const list = errors.map(error => {
+  for (const old of document.querySelectorAll('[aria-invalid]')) {
+    for (const name of ['aria-invalid', 'aria-describedby']) old.removeAttribute(name);
+  }
+  const said = new Set();
+  const list = errors.flatMap(error => {
+    // Who changed a field has given no argument.
+    const message = error.message.replace(/^argument --set [^ ]*: /, '');
     const placed = error.field ? reveal(error.field) : [];
     for (const row of placed) {
-      row.querySelector('.error').textContent = error.message;
-      row.querySelector('input, select')?.setAttribute('aria-invalid', 'true');
+      const told = row.querySelector('.error');
+      told.textContent = message;
+      told.id = 'error-' + error.field;
+      const input = row.querySelector('input, select');
+      input?.setAttribute('aria-invalid', 'true');
+      input?.setAttribute('aria-describedby', told.id);
     }
+    const text = (error.place || message).replace(/^argument --set [^ ]*: /, '');
+    if (said.has(text)) return [];
+    said.add(text);
     const item = document.createElement(error.place ? 'pre' : 'p');
     item.className = 'bad';
-    item.textContent = error.place || error.message;
-    return item;
+    item.textContent = text;
+    return [item];
   });
   get('errors').replaceChildren(...list);
   if (errors.length) say(errors.length === 1 ? 'One error' : errors.length + ' errors');

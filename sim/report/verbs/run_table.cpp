@@ -247,7 +247,7 @@ Table recovery_table(const core::Figure& result) {
 Table advice_table(const campaign::CampaignResult& run) {
   const campaign::Advice& advice = run.advice;
   Table table{"What other intervals, detection and spares bring",
-              {{"change", false}, {"ETTR [%]"}, {"days saved"}},
+              {{"change", false}, {"mean ETTR [%]"}, {"days saved"}},
               {},
               false};
   const auto& curve = advice.interval_curve;
@@ -282,7 +282,7 @@ Table advice_table(const campaign::CampaignResult& run) {
 TextChart interval_chart(const campaign::CampaignResult& run) {
   TextChart chart{"ETTR against the work between checkpoints; * is the job's own",
                   "work between checkpoints [s]",
-                  "ETTR [%]",
+                  "mean ETTR [%]",
                   true,
                   {}};
   for (const auto& point : run.advice.interval_curve) {
