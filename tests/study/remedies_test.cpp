@@ -201,6 +201,23 @@ TEST(Remedies, LossesOfTheRunAreBounds) {
   EXPECT_DOUBLE_EQ(list[1].gain, 0.09375);
 }
 
+// Nobody is told to do what he does: overlap that the profile has, states that are sharded.
+TEST(Remedies, WhatTheScenarioHasIsNoAdvice) {
+  auto report = sample_report();
+  auto& framework = report.scenario.training.framework;
+  const auto data = [&] {
+    const auto list = remedies(report);
+    const auto found = std::find_if(list.begin(), list.end(), [](const Remedy& remedy) {
+      return remedy.change.starts_with("data-parallel");
+    });
+    return found == list.end() ? std::string() : found->way;
+  };
+  framework.data_overlap = true;
+  EXPECT_THAT(data(), testing::StartsWith("more micro-batches a step"));
+  framework.data_overlap = false;
+  EXPECT_THAT(data(), testing::StartsWith("training.framework.data_overlap; more micro-batches"));
+}
+
 TEST(Remedies, APlanThatDoesNotFitHasNone) {
   auto report = sample_report();
   report.step.memory.fits = false;

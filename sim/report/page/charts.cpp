@@ -389,7 +389,7 @@ void add_validation(const Json& result, std::vector<Chart>& charts) {
       {"encoding",
        {{"x", x},
         {"y", y},
-        {"color", axis("part", "nominal", "", {{"legend", {{"orient", "top"}}}})},
+        {"color", axis("part", "nominal", "", {{"legend", {{"orient", "top"}, {"columns", 2}}}})},
         {"tooltip", Json::array({axis("id", "nominal", "row"), axis("part", "nominal", "of"),
                                  axis("measured", "quantitative", "measured"),
                                  axis("predicted", "quantitative", "predicted")})}}}};

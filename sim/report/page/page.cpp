@@ -124,7 +124,7 @@ class Section {
       from += fmt::format(", headway {}", version);
     }
     const std::initializer_list<std::pair<const char*, const char*>> kDigests{
-        {"event_digest", "events"}, {"result_digest", "result"}};
+        {"event_digest", "events"}, {"result_digest", "result of the step"}};
     if (at({"scenario"}).is_object()) {
       from += fmt::format(", scenario {}, seed {}", text({"scenario", "digest"}),
                           text_of(at({"scenario", "seed"}))) +

@@ -272,7 +272,7 @@ std::vector<Remedy> losses(const RunReport& report) {
       continue;
     }
     list.push_back(loss(report, in_words(entry.value),
-                        std::string(training::ways_to_shorten(entry.value)),
+                        training::ways_to_shorten(entry.value, report.scenario),
                         stages ? 0 : most_of_step(report.step, entry.value),
                         stages ? of_equal_stages(report.step)
                                : report.step.breakdown[entry.value] / report.step.time));

@@ -261,7 +261,7 @@ std::string stretched_formula(const std::string& on_gpu, Seconds once, const Str
 std::string stretched_change(const std::string& on_gpu, const Stretched& stretch) {
   constexpr double kSmall = 1.01;  // Source: chosen
   constexpr const char* kLaunches =
-      "CUDA graphs (framework.cuda_graphs); grouped launches and fused kernels; a larger "
+      "CUDA graphs (training.framework.cuda_graphs); grouped launches and fused kernels; a larger "
       "micro-batch";
   if (stretch.mean() < kSmall) {
     return on_gpu;
@@ -311,7 +311,7 @@ std::string layer_of(const workload::StepGraph& graph, const workload::Block& bl
 class PathSums {
  public:
   PathSums(const Scenario& scenario, const workload::StepGraph& graph, const LoweredStep& lowered)
-      : times_of_kinds_(scenario), graph_(graph), lowered_(lowered) {
+      : scenario_(scenario), times_of_kinds_(scenario), graph_(graph), lowered_(lowered) {
     for (int kind = 0; unequal(scenario.cluster) && kind < node_kinds(scenario.cluster); ++kind) {
       on_.push_back(fmt::format(", on {}", node_of_kind(scenario.cluster, kind).gpu.name));
     }
@@ -451,7 +451,7 @@ class PathSums {
     Sum& sum = sums_[{static_cast<int>(transfer.activity), Form::collective, name, {use}}];
     sum.words.activity = transfer.activity;
     sum.words.what = name + ": transfer";
-    sum.words.change = ways_to_shorten(transfer.activity);
+    sum.words.change = ways_to_shorten(transfer.activity, scenario_);
     sum.form = Form::collective;
     sum.use = &lowered_.collectives[use];
     return sum;
@@ -490,6 +490,7 @@ class PathSums {
 
   static std::size_t place(int kind) { return static_cast<std::size_t>(kind); }
 
+  const Scenario& scenario_;
   KernelTimesOfKinds times_of_kinds_;
   const workload::StepGraph& graph_;
   const LoweredStep& lowered_;
@@ -522,44 +523,85 @@ std::optional<Contribution> imbalance_contribution(const CheckedScenario& checke
       meet.group > 1 ? fmt::format("{} ranks meeting in every one of them", meet.group)
                      : "ranks meeting at the end of the step",
       duration(wait.si()));
-  c.change = ways_to_shorten(Activity::rank_imbalance);
+  c.change = ways_to_shorten(Activity::rank_imbalance, s);
   return c;
 }
 
 }  // namespace
 
-std::string ways_to_shorten(Activity cause) {
+namespace {
+
+/// A way, and whether the scenario leaves it open: nobody is told to do what he does.
+struct Way {
+  const char* words;
+  bool open = true;
+};
+
+std::vector<Way> all_ways(Activity cause, const Scenario& s) {
+  const auto& framework = s.training.framework;
+  const auto schedule = s.parallelism.schedule;
+  const bool zero_bubble = schedule != workload::ScheduleKind::gpipe &&
+                           schedule != workload::ScheduleKind::one_f_one_b &&
+                           schedule != workload::ScheduleKind::interleaved;
   switch (cause) {
     case Activity::tensor:
-      return "a smaller tensor degree; framework.tensor_overlap; a faster NVLink domain";
+      return {{"a smaller tensor degree"},
+              {"training.framework.tensor_overlap", !framework.tensor_overlap},
+              {"a faster NVLink domain"}};
     case Activity::pipeline_p2p:
-      return "fewer stages or chunks; sends that overlap (framework.pipeline_overlap); a faster "
-             "network";
+      return {{"fewer stages or chunks"},
+              {"sends that overlap (training.framework.pipeline_overlap)",
+               !framework.pipeline_overlap},
+              {"a faster network"}};
     case Activity::pipeline_bubble:
-      return "more micro-batches; more virtual stages; fewer stages; a zero-bubble schedule";
+      return {{"more micro-batches"},
+              {"more virtual stages", !zero_bubble},
+              {"fewer stages"},
+              {"a zero-bubble schedule", !zero_bubble}};
     case Activity::stage_imbalance:
-      return "layers moved to other stages (parallelism.chunk_layers)";
+      return {{"layers moved to other stages (parallelism.chunk_layers)"}};
     case Activity::data:
-      return "framework.data_overlap; more micro-batches a step; narrower gradients; a faster "
-             "network";
+      return {{"training.framework.data_overlap", !framework.data_overlap},
+              {"more micro-batches a step"},
+              {"narrower gradients"},
+              {"a faster network"}};
     case Activity::rank_imbalance:
-      return "sequences dealt by their work (training.balanced_ranks); more micro-batches a step; "
-             "weights that stay gathered, so that ranks meet once a step";
+      return {{"sequences dealt by their work (training.balanced_ranks)"},
+              {"more micro-batches a step"},
+              {"weights that stay gathered, so that ranks meet once a step"}};
     case Activity::context:
-      return "a smaller context degree; another context_kind; context ranks in one NVLink domain";
+      return {{"a smaller context degree"},
+              {"another context_kind"},
+              {"context ranks in one NVLink domain"}};
     case Activity::expert:
-      return "a smaller expert degree; experts in one NVLink domain; a faster network";
+      return {{"a smaller expert degree"},
+              {"experts in one NVLink domain"},
+              {"a faster network"}};
     case Activity::launch:
-      return "CUDA graphs (framework.cuda_graphs); fused kernels; a larger micro-batch";
+      return {{"CUDA graphs (training.framework.cuda_graphs)", !framework.cuda_graphs},
+              {"fused kernels"},
+              {"a larger micro-batch"}};
     case Activity::optimizer:
-      return "an optimizer sharded over more ranks (zero1); narrower states";
+      return {{"an optimizer sharded over more ranks (zero1)",
+               s.parallelism.sharding == workload::Sharding::zero0},
+              {"narrower states"}};
     case Activity::input:
-      return "a data loader with more bandwidth";
+      return {{"a data loader with more bandwidth"}};
     case Activity::checkpoint:
-      return "asynchronous saves (run.checkpoint.mode)";
+      return {{"asynchronous saves (run.checkpoint.mode)"}};
     default:
-      return "a faster network";
+      return {{"a faster network"}};
   }
+}
+
+}  // namespace
+
+std::string ways_to_shorten(Activity cause, const Scenario& scenario) {
+  std::string text;
+  for (const Way& way : all_ways(cause, scenario)) {
+    text += way.open ? fmt::format("{}{}", text.empty() ? "" : "; ", way.words) : "";
+  }
+  return text;
 }
 
 Explanation explain_step(const CheckedScenario& checked,
