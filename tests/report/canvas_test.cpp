@@ -68,8 +68,8 @@ TEST(Canvas, WhatThePageHasNoRoomForIsSaid) {
   Json result = json_with_pictures();
   Json stage = result["pictures"]["timeline"]["stages"][0];
   constexpr int kSpans = 40'000;
-  for (const char* key : {"begin_us", "length_us", "exposed_us", "what", "chunk", "memory_bytes",
-                          "micro_batch"}) {
+  for (const char* key :
+       {"begin_us", "length_us", "exposed_us", "what", "chunk", "memory_bytes", "micro_batch"}) {
     stage[key] = Json(std::vector<int>(kSpans, 0));
   }
   for (int i = 0; i < kSpans; ++i) {

@@ -15,7 +15,7 @@ namespace {
 
 /// A result with all its pictures is sent back to be made a report of.
 constexpr std::size_t kLargestBody = std::size_t{16} << 20U;
-constexpr int kPatience = 5;  ///< with a client that does not send or read [s]
+constexpr int kPatience = 5;               ///< with a client that does not send or read [s]
 constexpr std::size_t kConnections = 256;  ///< at a time: one that says nothing holds its own
 constexpr int kUnauthorized = 401, kForbidden = 403, kLengthRequired = 411;
 

@@ -324,9 +324,10 @@ const char* storage_of(int gpus) {
 std::string images_of(const NamedModel& model) {
   constexpr int kUsualTokens = 1024;
   return model.spec.vision
-             ? fmt::format("\n  images: {{per_sequence: 4, sizes: [{{tokens: {}}}]}}  # made up: of "
-                           "your data",
-                           workload::most_image_tokens(*model.spec.vision).value_or(kUsualTokens))
+             ? fmt::format(
+                   "\n  images: {{per_sequence: 4, sizes: [{{tokens: {}}}]}}  # made up: of "
+                   "your data",
+                   workload::most_image_tokens(*model.spec.vision).value_or(kUsualTokens))
              : "";
 }
 
@@ -334,9 +335,10 @@ std::string images_of(const NamedModel& model) {
 std::string prices_of(const Server& server) {
   return server.prices.empty()
              ? ""
-             : fmt::format("  prices: {{use: {}}}  # of {} on demand; yours: headway catalog list "
-                           "prices\n",
-                           server.prices, server.priced);
+             : fmt::format(
+                   "  prices: {{use: {}}}  # of {} on demand; yours: headway catalog list "
+                   "prices\n",
+                   server.prices, server.priced);
 }
 
 /// @param spares  idle nodes
@@ -388,12 +390,13 @@ run:  # leave out to predict one step only
 )",
       config::quoted(core::visible(name)), gpus / server.gpus, server.entry, server.gpus,
       server.card, storage_of(gpus), spares, model.line, length,
-      usual_batch(gpus, length, replicas), server.precision, framework, images_of(model), layout.tensor,
-      layout.pipeline,
+      usual_batch(gpus, length, replicas), server.precision, framework, images_of(model),
+      layout.tensor, layout.pipeline,
       layout.chunks > 1
           ? fmt::format("\n  virtual: {}  # chunks of layers on a stage", layout.chunks)
           : "",
-      ends_of(layout), expert_of(layout, "\n  ", ":"), layout.sharding, layout.recompute, prices_of(server));
+      ends_of(layout), expert_of(layout, "\n  ", ":"), layout.sharding, layout.recompute,
+      prices_of(server));
 }
 
 }  // namespace

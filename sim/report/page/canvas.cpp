@@ -130,7 +130,8 @@ Json formulas(const Json& names, const Json& contributions) {
 /// The first of a list, at most so many.
 Json first_of(const Json& list, std::size_t most) {
   return list.size() <= most ? list
-                             : Json(std::vector<Json>(list.begin(), list.begin() + static_cast<std::ptrdiff_t>(most)));
+                             : Json(std::vector<Json>(
+                                   list.begin(), list.begin() + static_cast<std::ptrdiff_t>(most)));
 }
 
 /// @param most  spans that are drawn, the first
@@ -228,9 +229,8 @@ std::string pipeline(const Json& result, const std::string& id) {
   if (timeline.is_null()) {
     return "";
   }
-  DrawnStages stages = within(kMostBytes, timeline["stages"], [](const Json& stage) {
-    return "stage " + text_of(stage["stage"]);
-  });
+  DrawnStages stages = within(kMostBytes, timeline["stages"],
+                              [](const Json& stage) { return "stage " + text_of(stage["stage"]); });
   std::string note = "One rank a stage, of the largest class of ranks that do exactly the same.";
   const auto left_out = [&](const char* key, std::size_t here) {
     return number_at(timeline, {key}).value_or(0) + static_cast<double>(here);

@@ -549,10 +549,10 @@ std::vector<Way> all_ways(Activity cause, const Scenario& s) {
               {"training.framework.tensor_overlap", !framework.tensor_overlap},
               {"a faster NVLink domain"}};
     case Activity::pipeline_p2p:
-      return {{"fewer stages or chunks"},
-              {"sends that overlap (training.framework.pipeline_overlap)",
-               !framework.pipeline_overlap},
-              {"a faster network"}};
+      return {
+          {"fewer stages or chunks"},
+          {"sends that overlap (training.framework.pipeline_overlap)", !framework.pipeline_overlap},
+          {"a faster network"}};
     case Activity::pipeline_bubble:
       return {{"more micro-batches"},
               {"more virtual stages", !zero_bubble},
@@ -574,9 +574,7 @@ std::vector<Way> all_ways(Activity cause, const Scenario& s) {
               {"another context_kind"},
               {"context ranks in one NVLink domain"}};
     case Activity::expert:
-      return {{"a smaller expert degree"},
-              {"experts in one NVLink domain"},
-              {"a faster network"}};
+      return {{"a smaller expert degree"}, {"experts in one NVLink domain"}, {"a faster network"}};
     case Activity::launch:
       return {{"CUDA graphs (training.framework.cuda_graphs)", !framework.cuda_graphs},
               {"fused kernels"},
