@@ -91,8 +91,9 @@ class AnalyticTier::Evaluator {
     const DataCosts& data = data_of(layout, data_parallel);
     times_.ends = &ends_of(layout, data_parallel);
     fill_messages(layout, data_parallel, rank);
-    fill_passes(layout, schedule, rank, data);
-    fill_reductions(data, splits_backward(schedule));
+    const ChunkKinds& kinds = kinds_of(layout, data);
+    fill_passes(layout, schedule, rank, data, kinds);
+    fill_reductions(data, kinds, splits_backward(schedule));
     return times_;
   }
 
@@ -106,7 +107,8 @@ class AnalyticTier::Evaluator {
     const RankCosts& rank = rank_of(layout, data_parallel, splits_backward(schedule));
     times_.ends = nullptr;
     fill_messages(layout, data_parallel, rank);
-    fill_passes(layout, schedule, rank, without_traffic(layout));
+    const DataCosts& data = without_traffic(layout);
+    fill_passes(layout, schedule, rank, data, data.kinds);
     return times_;
   }
 
@@ -183,13 +185,15 @@ class AnalyticTier::Evaluator {
   const DataCosts& without_traffic(const ParallelismSpec& layout) {
     const workload::StageLayout stages(scenario_.model, layout);
     bare_.classes.clear();
-    bare_.class_of.clear();
+    bare_.kinds.kinds.clear();
+    bare_.kinds.kind_of.clear();
     for (int stage = 0; stage < stages.stages(); ++stage) {
       for (int chunk = 0; chunk < stages.chunks(); ++chunk) {
         const auto& at = stages.at(stage, chunk);
-        bare_.class_of.push_back(static_cast<int>(bare_.classes.size()));
+        const auto found = static_cast<int>(bare_.classes.size());
+        bare_.kinds.kinds.push_back({found, {at.first_layer, 0}});
+        bare_.kinds.kind_of.push_back(found);
         ChunkClass& made = bare_.classes.emplace_back();
-        made.first_layer = at.first_layer;
         made.layers = at.layers;
         made.embedding = at.embedding;
         made.head = at.head;
@@ -235,10 +239,20 @@ class AnalyticTier::Evaluator {
     const int groups = experts ? timer_.pass_groups(layout, data_parallel) : 0;
     const auto [place, fresh] = ranks_.try_emplace(
         {rank_key(scenario_.training.framework, layout, splits), groups, layout.pipeline > 1});
-    if (fresh) {
-      place->second = rank_costs(scenario_, layout, experts ? data_parallel : 1, splits, timer_);
+    RankCosts& costs = place->second;
+    if (!fresh) {
+      return costs;
     }
-    return place->second;
+    if (workload::offloads_activations(layout.offload)) {
+      ParallelismSpec other = layout;
+      other.offload = workload::Offload::none;
+      other.offload_layers = {};
+      costs = known_rank(other, data_parallel, splits);
+      add_copies(scenario_, layout, timer_, costs);
+    } else {
+      costs = rank_costs(scenario_, layout, experts ? data_parallel : 1, splits, timer_);
+    }
+    return costs;
   }
 
   const DataCosts& data_of(const ParallelismSpec& layout, int data_parallel) {
@@ -247,6 +261,15 @@ class AnalyticTier::Evaluator {
       place->second = data_costs(scenario_, layout, data_parallel, timer_);
     }
     return place->second;
+  }
+
+  /// Only where some layers recompute do chunks of a class differ.
+  const ChunkKinds& kinds_of(const ParallelismSpec& layout, const DataCosts& data) {
+    if (layout.recompute_period == 1 && layout.chunk_recompute.empty()) {
+      return data.kinds;
+    }
+    tell_kinds(data.chunks, layout, kinds_);
+    return kinds_;
   }
 
   const StepEnds& ends_of(const ParallelismSpec& layout, int data_parallel) {
@@ -322,22 +345,25 @@ class AnalyticTier::Evaluator {
   void fill_passes(const ParallelismSpec& layout,
                    ScheduleKind schedule,
                    const RankCosts& rank,
-                   const DataCosts& data) {
-    classes_.clear();
-    for (const ChunkClass& chunk : data.classes) {
-      classes_.push_back(chunk_costs(chunk, rank, data, line_));
+                   const DataCosts& data,
+                   const ChunkKinds& kinds) {
+    costs_.clear();
+    for (const ChunkKind& kind : kinds.kinds) {
+      const ChunkClass& chunk = data.classes[static_cast<std::size_t>(kind.found)];
+      costs_.push_back(chunk_costs(chunk, kind.first, rank, data, line_));
     }
+    const std::vector<int>& kind_of = kinds.kind_of;
     const auto chunks =
         static_cast<std::size_t>(workload::chunks_per_stage(schedule, layout.virtual_stages));
-    times_.passes.chunks.resize(data.class_of.size());
+    times_.passes.chunks.resize(kind_of.size());
     times_.passes.ready.clear();
     times_.tails.clear();
-    for (std::size_t place = 0; place < data.class_of.size(); ++place) {
-      times_.passes.chunks[place] = classes_[static_cast<std::size_t>(data.class_of[place])].passes;
+    for (std::size_t place = 0; place < kind_of.size(); ++place) {
+      times_.passes.chunks[place] = costs_[static_cast<std::size_t>(kind_of[place])].passes;
     }
-    for (std::size_t place = 0; place < data.class_of.size(); place += chunks) {
-      times_.passes.ready.push_back(classes_[static_cast<std::size_t>(data.class_of[place])].ready);
-      times_.tails.push_back(tail_of_stage(data, place, chunks, layout.pipeline));
+    for (std::size_t place = 0; place < kind_of.size(); place += chunks) {
+      times_.passes.ready.push_back(costs_[static_cast<std::size_t>(kind_of[place])].ready);
+      times_.tails.push_back(tail_of_stage(kind_of, place, chunks, layout.pipeline));
       if (scenario_.cluster.sites) {
         gather_meanwhile(place, times_.passes.ready.back());
       }
@@ -357,13 +383,13 @@ class AnalyticTier::Evaluator {
 
   /// Reductions of a stage's later chunks are launched earlier: what they leave over delays those
   /// of the first.
-  double tail_of_stage(const DataCosts& data,
+  double tail_of_stage(const std::vector<int>& kind_of,
                        std::size_t place,
                        std::size_t chunks,
                        int stages) const {
     double left = 0;
     for (std::size_t chunk = chunks; chunk-- > 0;) {
-      const ChunkCosts& costs = classes_[static_cast<std::size_t>(data.class_of[place + chunk])];
+      const ChunkCosts& costs = costs_[static_cast<std::size_t>(kind_of[place + chunk])];
       const double backward = costs.passes[static_cast<std::size_t>(Pass::backward)];
       left = std::max(0.0, left - backward) + costs.tail;
       if (chunk > 0) {
@@ -376,19 +402,20 @@ class AnalyticTier::Evaluator {
   /// Reductions that follow every micro-batch. Where gathers for every pass wait for the reductions
   /// before them, whole backwards wait for the gathers; halves pass on what the stage before waits
   /// for at once.
-  void fill_reductions(const DataCosts& data, bool halves) {
+  void fill_reductions(const DataCosts& data, const ChunkKinds& kinds, bool halves) {
     const std::size_t stages = times_.passes.ready.size();
-    const std::size_t chunks = data.class_of.size() / stages;
+    const std::size_t chunks = kinds.kind_of.size() / stages;
     times_.reductions.assign(stages, 0);
     times_.begun.assign(stages, 0);
     for (std::size_t stage = 0; stage < stages; ++stage) {
       for (std::size_t chunk = 0; chunk < chunks; ++chunk) {
-        const int found = data.class_of[stage * chunks + chunk];
-        const ChunkClass& made = data.classes[static_cast<std::size_t>(found)];
+        const auto kind = static_cast<std::size_t>(kinds.kind_of[stage * chunks + chunk]);
+        const auto found = static_cast<std::size_t>(kinds.kinds[kind].found);
+        const ChunkClass& made = data.classes[found];
         times_.reductions[stage] += halves || !made.gathers_wait ? made.reduction : 0.0;
       }
-      const int last = data.class_of[stage * chunks + chunks - 1];  // goes backward first
-      times_.begun[stage] = halves ? 0.0 : classes_[static_cast<std::size_t>(last)].begun;
+      const int last = kinds.kind_of[stage * chunks + chunks - 1];  // goes backward first
+      times_.begun[stage] = halves ? 0.0 : costs_[static_cast<std::size_t>(last)].begun;
     }
   }
 
@@ -441,7 +468,8 @@ class AnalyticTier::Evaluator {
   // Of the layout at hand; kept for their memory.
   LayoutTimes times_;
   std::array<LayoutTimes, kTogether> together_;
-  std::vector<ChunkCosts> classes_;
+  std::vector<ChunkCosts> costs_;  ///< by kind of chunks
+  ChunkKinds kinds_;
   DataCosts bare_;
   RankCosts joined_;
   std::vector<double> scratch_, stage_ends_;
