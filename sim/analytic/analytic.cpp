@@ -155,6 +155,21 @@ class AnalyticTier::Evaluator {
            workload::effective_schedule(*a.layout) == workload::effective_schedule(*b.layout);
   }
 
+  /// Whether layouts differ in nothing but where the optimizer runs.
+  static bool share_passes(const LayoutAsked& a, const LayoutAsked& b) {
+    const auto few = [](const LayoutAsked& one) {
+      return std::tuple(one.data_parallel, one.layout->micro_batch, one.layout->sequence,
+                        one.layout->sharding, one.layout->shard_group_size, one.layout->reshard,
+                        workload::offloads_activations(one.layout->offload));
+    };
+    if (few(a) != few(b)) {
+      return false;
+    }
+    ParallelismSpec other = *b.layout;
+    other.offload = a.layout->offload;
+    return *a.layout == other;
+  }
+
   /// `kTogether` layouts that share an order.
   void evaluate_together(std::span<const LayoutAsked> asked, std::span<AnalyticStep> steps) {
     const ParallelismSpec& first = *asked.front().layout;
@@ -163,12 +178,19 @@ class AnalyticTier::Evaluator {
     bound_memory();
     std::array<const workload::PipelineTimes*, kTogether> passes{};
     for (std::size_t k = 0; k < kTogether; ++k) {
-      fill_known(*asked[k].layout, asked[k].data_parallel);
-      std::swap(times_, together_[k]);
-      if (together_[k].send_blocks) {
-        add_sends(schedule, together_[k]);
+      if (k > 0 && share_passes(asked[k - 1], asked[k])) {
+        together_[k] = together_[k - 1];
+        together_[k].ends = &ends_of(*asked[k].layout, asked[k].data_parallel);
+      } else {
+        fill_known(*asked[k].layout, asked[k].data_parallel);
+        std::swap(times_, together_[k]);
       }
       passes[k] = &together_[k].passes;
+    }
+    for (LayoutTimes& times : together_) {
+      if (times.send_blocks) {
+        add_sends(schedule, times);
+      }
     }
     const int few = workload::evaluated_micro_batches(schedule, first.pipeline, micro_batches);
     const PipelineOrder& order = order_of(schedule, first, few);
