@@ -157,13 +157,14 @@ ChunkCosts chunk_costs(const ChunkClass& chunk,
   const bool in_front = chunk.encoder && !chunk.embedding;  // an encoder's own stage
   const double before_forward = in_front ? 0 : chunk.embedding ? rank.receive_images : rank.receive;
   const double before_backward = chunk.head ? 0 : in_front ? rank.receive_images : rank.receive;
-  const double forward = before_forward + teacher_time(chunk, first.teacher, rank) +
-                         encoder_time(chunk, rank, true) + layers_time(chunk, first.own, rank, true) +
-                         (chunk.embedding ? rank.embedding_forward : 0) +
-                         (chunk.head ? rank.head_forward : 0);
-  const double backward =
-      before_backward + layers_time(chunk, first.own, rank, false) + encoder_time(chunk, rank, false) +
-      (chunk.embedding ? rank.embedding_backward : 0) + (chunk.head ? rank.head_backward : 0);
+  const double forward =
+      before_forward + teacher_time(chunk, first.teacher, rank) + encoder_time(chunk, rank, true) +
+      layers_time(chunk, first.own, rank, true) + (chunk.embedding ? rank.embedding_forward : 0) +
+      (chunk.head ? rank.head_forward : 0);
+  const double backward = before_backward + layers_time(chunk, first.own, rank, false) +
+                          encoder_time(chunk, rank, false) +
+                          (chunk.embedding ? rank.embedding_backward : 0) +
+                          (chunk.head ? rank.head_backward : 0);
   const double weights = sum(rank.weight_gradient, first.own, chunk.layers);
   ChunkCosts costs{{forward, backward, weights, forward, backward, 0, 0}, 0, 0};
   if (chunk.has_traffic) {

@@ -56,8 +56,8 @@ RankCosts joined_costs(const workload::ModelSpec& model,
 
 /// One thing a pass does, in order: a block of data-parallel traffic, or compute.
 struct PassPart {
-  int block = -1;        ///< index into DataCosts::blocks; -1: compute
-  bool reduces = false;  ///< the block launches a reduction of gradients
+  int block = -1;                   ///< index into DataCosts::blocks; -1: compute
+  bool reduces = false;             ///< the block launches a reduction of gradients
   int first_layer = 0, layers = 0;  ///< counted from the chunk's first
   bool embedding = false, head = false;
   bool teacher = false;  ///< of a teacher's forward, as are the layers
