@@ -45,7 +45,9 @@ void compute(const PassPart& part,
              bool forward,
              CopyLine& copies,
              double& now) {
-  if (part.teacher) {
+  if (part.layers > 0 && !part.teacher && !part.encoder) {
+    copies.run(part.first_layer, part.layers, now);
+  } else if (part.teacher) {
     now += part.embedding ? rank.teacher_embedding
            : part.head    ? rank.teacher_head
                           : sum(rank.teacher, taught + part.first_layer, part.layers);
@@ -56,8 +58,6 @@ void compute(const PassPart& part,
     now += forward ? rank.embedding_forward : rank.embedding_backward;
   } else if (part.head) {
     now += forward ? rank.head_forward : rank.head_backward;
-  } else {
-    copies.run(part.first_layer, part.layers, now);
   }
 }
 
