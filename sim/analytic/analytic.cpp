@@ -4,13 +4,13 @@
 #include <array>
 #include <optional>
 #include <tuple>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "sim/analytic/added_times.h"
 #include "sim/analytic/chunk_costs.h"
 #include "sim/analytic/costs.h"
+#include "sim/analytic/known_costs.h"
 #include "sim/analytic/layout_key.h"
 #include "sim/analytic/layout_times.h"
 #include "sim/core/error.h"
@@ -33,10 +33,6 @@ using workload::PassTimes;
 using workload::PipelineOrder;
 using workload::ScheduleKind;
 
-/// What a tier remembers at most; some kilobytes each. Source: round values, 200 MB together.
-constexpr std::size_t kMostRemembered = 20'000;
-constexpr std::size_t kMostOrders = 500;
-
 bool splits_backward(ScheduleKind schedule) {
   return schedule != ScheduleKind::gpipe && schedule != ScheduleKind::one_f_one_b &&
          schedule != ScheduleKind::interleaved;
@@ -46,7 +42,7 @@ bool splits_backward(ScheduleKind schedule) {
 
 class AnalyticTier::Evaluator {
  public:
-  explicit Evaluator(const Scenario& scenario) : scenario_(scenario), timer_(scenario_) {}
+  explicit Evaluator(const Scenario& scenario) : scenario_(scenario), known_(scenario_) {}
 
   [[nodiscard]] const Scenario& scenario() const { return scenario_; }
   RankWaits& waits() { return waits_; }
@@ -75,43 +71,56 @@ class AnalyticTier::Evaluator {
 
   core::Seconds least(const ParallelismSpec& layout, int data_parallel, int micro_batches) {
     fill_least(layout, data_parallel);
-    return least_of(times_, layout, micro_batches);
+    const OrderKey order{workload::effective_schedule(layout), layout.pipeline,
+                         layout.virtual_stages, micro_batches};
+    // Searches ask of both orders of ranks in turn, whose messages often take the same.
+    if (order != least_order_ || times_.send_blocks != least_sends_ ||
+        times_.passes != least_passes_) {
+      least_order_.reset();
+      least_sends_ = times_.send_blocks;
+      least_passes_ = times_.passes;
+      least_ = least_of(times_, layout, micro_batches);
+      least_order_ = order;
+    }
+    return least_;
   }
 
   /// What the passes and the ends of a layout take on GPUs of this kind.
   const LayoutTimes& fill(const ParallelismSpec& layout, int data_parallel) {
-    bound_memory();
+    known_.bound();
     return fill_known(layout, data_parallel);
   }
 
   /// The same, forgetting nothing.
   const LayoutTimes& fill_known(const ParallelismSpec& layout, int data_parallel) {
     const ScheduleKind schedule = workload::effective_schedule(layout);
-    const RankCosts& rank = rank_of(layout, data_parallel, splits_backward(schedule));
-    const DataCosts& data = data_of(layout, data_parallel);
-    times_.ends = &ends_of(layout, data_parallel);
+    const RankCosts& rank = known_.rank(layout, data_parallel, splits_backward(schedule));
+    const DataCosts& data = known_.data(layout, data_parallel);
+    times_.ends = &known_.ends(layout, data_parallel);
     fill_messages(layout, data_parallel, rank);
-    fill_passes(layout, schedule, rank, data);
-    fill_reductions(data, splits_backward(schedule));
+    const ChunkKinds& kinds = known_.kinds(layout, data);
+    fill_passes(layout, schedule, rank, data, kinds);
+    fill_reductions(data, kinds, splits_backward(schedule));
     return times_;
   }
 
   /// The same of passes and messages alone.
   const LayoutTimes& fill_least(ParallelismSpec layout, int data_parallel) {
-    bound_memory();
+    known_.bound();
     layout.sharding = workload::Sharding::zero2;  // weight gradients are written, not added
     layout.shard_group_size = 0;
     layout.reshard = true;
     const ScheduleKind schedule = workload::effective_schedule(layout);
-    const RankCosts& rank = rank_of(layout, data_parallel, splits_backward(schedule));
+    const RankCosts& rank = known_.rank(layout, data_parallel, splits_backward(schedule));
     times_.ends = nullptr;
     fill_messages(layout, data_parallel, rank);
-    fill_passes(layout, schedule, rank, without_traffic(layout));
+    const DataCosts& data = without_traffic(layout);
+    fill_passes(layout, schedule, rank, data, data.kinds);
     return times_;
   }
 
   LayerTimes layer_times(const ParallelismSpec& layout, int data_parallel) {
-    const RankCosts& rank = rank_of(layout, data_parallel, false);
+    const RankCosts& rank = known_.rank(layout, data_parallel, false);
     const double layers = scenario_.model.layers;
     return {core::Seconds((rank.forward.back() + rank.backward.back()) / layers),
             core::Seconds(rank.embedding_forward + rank.embedding_backward),
@@ -137,7 +146,7 @@ class AnalyticTier::Evaluator {
                                   int micro_batches) {
     const ScheduleKind schedule = workload::effective_schedule(layout);
     const int few = workload::evaluated_micro_batches(schedule, layout.pipeline, micro_batches);
-    const PipelineOrder& order = order_of(schedule, layout, few);
+    const PipelineOrder& order = known_.order(schedule, layout, few);
     if (times.send_blocks) {
       add_sends(schedule, times);
     }
@@ -153,23 +162,45 @@ class AnalyticTier::Evaluator {
            workload::effective_schedule(*a.layout) == workload::effective_schedule(*b.layout);
   }
 
+  /// Whether layouts differ in nothing but where the optimizer runs.
+  static bool share_passes(const LayoutAsked& a, const LayoutAsked& b) {
+    const auto few = [](const LayoutAsked& one) {
+      return std::tuple(one.data_parallel, one.layout->micro_batch, one.layout->sequence,
+                        one.layout->sharding, one.layout->shard_group_size, one.layout->reshard,
+                        workload::offloads_activations(one.layout->offload));
+    };
+    if (few(a) != few(b)) {
+      return false;
+    }
+    ParallelismSpec other = *b.layout;
+    other.offload = a.layout->offload;
+    return *a.layout == other;
+  }
+
   /// `kTogether` layouts that share an order.
   void evaluate_together(std::span<const LayoutAsked> asked, std::span<AnalyticStep> steps) {
     const ParallelismSpec& first = *asked.front().layout;
     const int micro_batches = asked.front().micro_batches;
     const ScheduleKind schedule = workload::effective_schedule(first);
-    bound_memory();
+    known_.bound();
     std::array<const workload::PipelineTimes*, kTogether> passes{};
     for (std::size_t k = 0; k < kTogether; ++k) {
-      fill_known(*asked[k].layout, asked[k].data_parallel);
-      std::swap(times_, together_[k]);
-      if (together_[k].send_blocks) {
-        add_sends(schedule, together_[k]);
+      if (k > 0 && share_passes(asked[k - 1], asked[k])) {
+        together_[k] = together_[k - 1];
+        together_[k].ends = &known_.ends(*asked[k].layout, asked[k].data_parallel);
+      } else {
+        fill_known(*asked[k].layout, asked[k].data_parallel);
+        std::swap(times_, together_[k]);
       }
       passes[k] = &together_[k].passes;
     }
+    for (LayoutTimes& times : together_) {
+      if (times.send_blocks) {
+        add_sends(schedule, times);
+      }
+    }
     const int few = workload::evaluated_micro_batches(schedule, first.pipeline, micro_batches);
-    const PipelineOrder& order = order_of(schedule, first, few);
+    const PipelineOrder& order = known_.order(schedule, first, few);
     order.stage_ends(passes, micro_batches - few, scratch_, stage_ends_);
     const auto stages = static_cast<std::size_t>(first.pipeline);
     for (std::size_t k = 0; k < kTogether; ++k) {
@@ -183,13 +214,15 @@ class AnalyticTier::Evaluator {
   const DataCosts& without_traffic(const ParallelismSpec& layout) {
     const workload::StageLayout stages(scenario_.model, layout);
     bare_.classes.clear();
-    bare_.class_of.clear();
+    bare_.kinds.kinds.clear();
+    bare_.kinds.kind_of.clear();
     for (int stage = 0; stage < stages.stages(); ++stage) {
       for (int chunk = 0; chunk < stages.chunks(); ++chunk) {
         const auto& at = stages.at(stage, chunk);
-        bare_.class_of.push_back(static_cast<int>(bare_.classes.size()));
+        const auto found = static_cast<int>(bare_.classes.size());
+        bare_.kinds.kinds.push_back({found, {at.first_layer, 0}});
+        bare_.kinds.kind_of.push_back(found);
         ChunkClass& made = bare_.classes.emplace_back();
-        made.first_layer = at.first_layer;
         made.layers = at.layers;
         made.embedding = at.embedding;
         made.head = at.head;
@@ -197,76 +230,6 @@ class AnalyticTier::Evaluator {
       }
     }
     return bare_;
-  }
-
-  /// Forgets all if there is much.
-  template <class Remembered>
-  static void bound(Remembered& map, std::size_t most) {
-    if (map.size() >= most) {
-      map.clear();
-    }
-  }
-
-  void bound_memory() {
-    bound(ranks_, kMostRemembered);
-    bound(data_, kMostRemembered);
-    bound(ends_, kMostRemembered);
-    bound(orders_, kMostOrders);
-  }
-
-  const RankCosts& rank_of(const ParallelismSpec& layout, int data_parallel, bool splits) {
-    if (layout.chunk_recompute.empty()) {
-      return known_rank(layout, data_parallel, splits);
-    }
-    ParallelismSpec other = layout;
-    other.chunk_recompute.clear();
-    const RankCosts again = known_rank(other, data_parallel, splits);
-    other.recompute = workload::Recompute::none;
-    other.recompute_parts.clear();
-    joined_ =
-        joined_costs(scenario_.model, layout, again, known_rank(other, data_parallel, splits));
-    return joined_;
-  }
-
-  const RankCosts& known_rank(const ParallelismSpec& layout, int data_parallel, bool splits) {
-    // Experts are spread over data-parallel ranks; nothing else of a pass depends on how many there
-    // are, and of these only how groups lie.
-    const bool experts = layout.expert * layout.expert_tensor > 1;
-    const int groups = experts ? timer_.pass_groups(layout, data_parallel) : 0;
-    const auto [place, fresh] = ranks_.try_emplace(
-        {rank_key(scenario_.training.framework, layout, splits), groups, layout.pipeline > 1});
-    if (fresh) {
-      place->second = rank_costs(scenario_, layout, experts ? data_parallel : 1, splits, timer_);
-    }
-    return place->second;
-  }
-
-  const DataCosts& data_of(const ParallelismSpec& layout, int data_parallel) {
-    const auto [place, fresh] = data_.try_emplace({data_key(layout), data_parallel, false});
-    if (fresh) {
-      place->second = data_costs(scenario_, layout, data_parallel, timer_);
-    }
-    return place->second;
-  }
-
-  const StepEnds& ends_of(const ParallelismSpec& layout, int data_parallel) {
-    const auto [place, fresh] = ends_.try_emplace({end_key(layout), data_parallel, false});
-    if (fresh) {
-      place->second = step_ends(scenario_, layout, data_parallel, timer_);
-    }
-    return place->second;
-  }
-
-  const PipelineOrder& order_of(ScheduleKind schedule,
-                                const ParallelismSpec& layout,
-                                int micro_batches) {
-    const OrderKey key{schedule, layout.pipeline, layout.virtual_stages, micro_batches};
-    const auto found = orders_.find(key);
-    if (found != orders_.end()) {
-      return found->second;
-    }
-    return orders_.try_emplace(key, schedule, layout.pipeline, layout.virtual_stages, micro_batches)
-        .first->second;
   }
 
   /// Neighbour stages are as many ranks apart as a stage has, or as a replica's stage has; where
@@ -291,7 +254,7 @@ class AnalyticTier::Evaluator {
       return crosses ? message.far : message.near;
     };
     // NVLink domains of a stage's first ranks in the first and in the last replica.
-    const std::int64_t domain = timer_.fabric().shape().domain_gpus;
+    const std::int64_t domain = known_.timer().fabric().shape().domain_gpus;
     const auto domains = [&](std::int64_t stage) {
       return std::pair{stride * stage / domain, (stride * stage + last) / domain};
     };
@@ -315,29 +278,32 @@ class AnalyticTier::Evaluator {
 
   void time_message(core::Bytes bytes, MessageTimes& message) {
     if (bytes != message.bytes) {
-      message = {bytes, timer_.message(bytes, false), timer_.message(bytes, true)};
+      message = {bytes, known_.timer().message(bytes, false), known_.timer().message(bytes, true)};
     }
   }
 
   void fill_passes(const ParallelismSpec& layout,
                    ScheduleKind schedule,
                    const RankCosts& rank,
-                   const DataCosts& data) {
-    classes_.clear();
-    for (const ChunkClass& chunk : data.classes) {
-      classes_.push_back(chunk_costs(chunk, rank, data, line_));
+                   const DataCosts& data,
+                   const ChunkKinds& kinds) {
+    costs_.clear();
+    for (const ChunkKind& kind : kinds.kinds) {
+      const ChunkClass& chunk = data.classes[static_cast<std::size_t>(kind.found)];
+      costs_.push_back(chunk_costs(chunk, kind.first, rank, data, line_));
     }
+    const std::vector<int>& kind_of = kinds.kind_of;
     const auto chunks =
         static_cast<std::size_t>(workload::chunks_per_stage(schedule, layout.virtual_stages));
-    times_.passes.chunks.resize(data.class_of.size());
+    times_.passes.chunks.resize(kind_of.size());
     times_.passes.ready.clear();
     times_.tails.clear();
-    for (std::size_t place = 0; place < data.class_of.size(); ++place) {
-      times_.passes.chunks[place] = classes_[static_cast<std::size_t>(data.class_of[place])].passes;
+    for (std::size_t place = 0; place < kind_of.size(); ++place) {
+      times_.passes.chunks[place] = costs_[static_cast<std::size_t>(kind_of[place])].passes;
     }
-    for (std::size_t place = 0; place < data.class_of.size(); place += chunks) {
-      times_.passes.ready.push_back(classes_[static_cast<std::size_t>(data.class_of[place])].ready);
-      times_.tails.push_back(tail_of_stage(data, place, chunks, layout.pipeline));
+    for (std::size_t place = 0; place < kind_of.size(); place += chunks) {
+      times_.passes.ready.push_back(costs_[static_cast<std::size_t>(kind_of[place])].ready);
+      times_.tails.push_back(tail_of_stage(kind_of, place, chunks, layout.pipeline));
       if (scenario_.cluster.sites) {
         gather_meanwhile(place, times_.passes.ready.back());
       }
@@ -357,13 +323,13 @@ class AnalyticTier::Evaluator {
 
   /// Reductions of a stage's later chunks are launched earlier: what they leave over delays those
   /// of the first.
-  double tail_of_stage(const DataCosts& data,
+  double tail_of_stage(const std::vector<int>& kind_of,
                        std::size_t place,
                        std::size_t chunks,
                        int stages) const {
     double left = 0;
     for (std::size_t chunk = chunks; chunk-- > 0;) {
-      const ChunkCosts& costs = classes_[static_cast<std::size_t>(data.class_of[place + chunk])];
+      const ChunkCosts& costs = costs_[static_cast<std::size_t>(kind_of[place + chunk])];
       const double backward = costs.passes[static_cast<std::size_t>(Pass::backward)];
       left = std::max(0.0, left - backward) + costs.tail;
       if (chunk > 0) {
@@ -376,19 +342,20 @@ class AnalyticTier::Evaluator {
   /// Reductions that follow every micro-batch. Where gathers for every pass wait for the reductions
   /// before them, whole backwards wait for the gathers; halves pass on what the stage before waits
   /// for at once.
-  void fill_reductions(const DataCosts& data, bool halves) {
+  void fill_reductions(const DataCosts& data, const ChunkKinds& kinds, bool halves) {
     const std::size_t stages = times_.passes.ready.size();
-    const std::size_t chunks = data.class_of.size() / stages;
+    const std::size_t chunks = kinds.kind_of.size() / stages;
     times_.reductions.assign(stages, 0);
     times_.begun.assign(stages, 0);
     for (std::size_t stage = 0; stage < stages; ++stage) {
       for (std::size_t chunk = 0; chunk < chunks; ++chunk) {
-        const int found = data.class_of[stage * chunks + chunk];
-        const ChunkClass& made = data.classes[static_cast<std::size_t>(found)];
+        const auto kind = static_cast<std::size_t>(kinds.kind_of[stage * chunks + chunk]);
+        const auto found = static_cast<std::size_t>(kinds.kinds[kind].found);
+        const ChunkClass& made = data.classes[found];
         times_.reductions[stage] += halves || !made.gathers_wait ? made.reduction : 0.0;
       }
-      const int last = data.class_of[stage * chunks + chunks - 1];  // goes backward first
-      times_.begun[stage] = halves ? 0.0 : classes_[static_cast<std::size_t>(last)].begun;
+      const int last = kinds.kind_of[stage * chunks + chunks - 1];  // goes backward first
+      times_.begun[stage] = halves ? 0.0 : costs_[static_cast<std::size_t>(last)].begun;
     }
   }
 
@@ -430,20 +397,19 @@ class AnalyticTier::Evaluator {
   }
 
   Scenario scenario_;
-  BlockTimer timer_;
-  // Looked up only, never iterated.
-  std::unordered_map<LayoutKey, RankCosts, KeyHash> ranks_;
-  std::unordered_map<LayoutKey, DataCosts, KeyHash> data_;
-  std::unordered_map<LayoutKey, StepEnds, KeyHash> ends_;
-  std::unordered_map<OrderKey, PipelineOrder, KeyHash> orders_;
+  KnownCosts known_;
   RankWaits waits_;
   MessageTimes between_stages_, of_images_;  ///< the last ones
   // Of the layout at hand; kept for their memory.
   LayoutTimes times_;
   std::array<LayoutTimes, kTogether> together_;
-  std::vector<ChunkCosts> classes_;
+  std::vector<ChunkCosts> costs_;  ///< by kind of chunks
+  // What `least` was asked last, and the answer.
+  std::optional<OrderKey> least_order_;
+  bool least_sends_ = false;
+  workload::PipelineTimes least_passes_;
+  core::Seconds least_;
   DataCosts bare_;
-  RankCosts joined_;
   std::vector<double> scratch_, stage_ends_;
   Timeline line_;
 };

@@ -54,11 +54,13 @@ struct Timeline {
   /// Runs operations first .. end of a block.
   void run(const TimedBlock& block, std::size_t first, std::size_t end);
   void run(const TimedBlock& block) {
-    if (block.operations.size() == 1 && !block.inner) {
-      make_room(block);
-      step(block.operations.front());
-    } else {
+    if (block.inner) {
       run(block, 0, block.operations.size());
+      return;
+    }
+    make_room(block);
+    for (const TimedOperation& operation : block.operations) {
+      step(operation);
     }
   }
   /// When the last launch of a ticket is complete [s].

@@ -21,8 +21,8 @@ double sum(const std::vector<double>& table, int first, int layers) {
 }
 
 /// A teacher's forward by itself.
-double teacher_time(const ChunkClass& chunk, const RankCosts& rank) {
-  return sum(rank.teacher, chunk.teacher_first, chunk.teacher_layers) +
+double teacher_time(const ChunkClass& chunk, int first, const RankCosts& rank) {
+  return sum(rank.teacher, first, chunk.teacher_layers) +
          (chunk.embedding ? rank.teacher_embedding : 0) + (chunk.head ? rank.teacher_head : 0);
 }
 
@@ -32,18 +32,25 @@ double encoder_time(const ChunkClass& chunk, const RankCosts& rank, bool forward
 }
 
 /// A chunk's layers by themselves.
-double layers_time(const ChunkClass& chunk, const RankCosts& rank, bool forward) {
+double layers_time(const ChunkClass& chunk, int first, const RankCosts& rank, bool forward) {
   double now = 0;
-  CopyLine(rank, chunk, forward).run(chunk.first_layer, chunk.layers, now);
+  CopyLine(rank, chunk, first, forward).run(0, chunk.layers, now);
   return now;
 }
 
-void compute(
-    const PassPart& part, const RankCosts& rank, bool forward, CopyLine& copies, double& now) {
-  if (part.teacher) {
+/// @param taught  the first layer of a teacher
+void compute(const PassPart& part,
+             int taught,
+             const RankCosts& rank,
+             bool forward,
+             CopyLine& copies,
+             double& now) {
+  if (part.layers > 0 && !part.teacher && !part.encoder) {
+    copies.run(part.first_layer, part.layers, now);
+  } else if (part.teacher) {
     now += part.embedding ? rank.teacher_embedding
            : part.head    ? rank.teacher_head
-                          : sum(rank.teacher, part.first_layer, part.layers);
+                          : sum(rank.teacher, taught + part.first_layer, part.layers);
   } else if (part.encoder) {
     now +=
         sum(forward ? rank.encoder_forward : rank.encoder_backward, part.first_layer, part.layers);
@@ -51,12 +58,11 @@ void compute(
     now += forward ? rank.embedding_forward : rank.embedding_backward;
   } else if (part.head) {
     now += forward ? rank.head_forward : rank.head_backward;
-  } else {
-    copies.run(part.first_layer, part.layers, now);
   }
 }
 
 void run_parts(const ChunkClass& chunk,
+               const FirstLayers& first,
                bool forward,
                const RankCosts& rank,
                const DataCosts& data,
@@ -65,10 +71,10 @@ void run_parts(const ChunkClass& chunk,
   // on.
   const bool halves = !forward && rank.weight_gradient.back() > 0;
   const auto& parts = forward ? chunk.forward : chunk.backward;
-  CopyLine copies(rank, chunk, forward);
+  CopyLine copies(rank, chunk, first.own, forward);
   for (const PassPart& part : parts) {
     if (part.block < 0) {
-      compute(part, rank, forward, copies, line.now);
+      compute(part, first.teacher, rank, forward, copies, line.now);
     } else if (!halves || !part.reduces) {
       line.run(data.blocks[static_cast<std::size_t>(part.block)]);
     }
@@ -81,7 +87,7 @@ void run_parts(const ChunkClass& chunk,
       continue;  // whole in the first half
     }
     if (part.block < 0) {
-      line.now += sum(rank.weight_gradient, part.first_layer, part.layers);
+      line.now += sum(rank.weight_gradient, first.own + part.first_layer, part.layers);
     } else if (part.reduces) {
       line.run(data.blocks[static_cast<std::size_t>(part.block)]);
     }
@@ -90,6 +96,7 @@ void run_parts(const ChunkClass& chunk,
 
 /// Runs the passes that have traffic beside them on a timeline.
 void add_traffic(const ChunkClass& chunk,
+                 const FirstLayers& first,
                  const RankCosts& rank,
                  const DataCosts& data,
                  std::pair<double, double> before,
@@ -104,7 +111,7 @@ void add_traffic(const ChunkClass& chunk,
   const auto pass = [&](bool forward) {
     const double begin = line.now;
     line.now += forward ? before.first : before.second;
-    run_parts(chunk, forward, rank, data, line);
+    run_parts(chunk, first, forward, rank, data, line);
     return line.now - begin;
   };
   PassTimes& times = costs.passes;
@@ -143,23 +150,25 @@ void add_traffic(const ChunkClass& chunk,
 }  // namespace
 
 ChunkCosts chunk_costs(const ChunkClass& chunk,
+                       const FirstLayers& first,
                        const RankCosts& rank,
                        const DataCosts& data,
                        Timeline& line) {
   const bool in_front = chunk.encoder && !chunk.embedding;  // an encoder's own stage
   const double before_forward = in_front ? 0 : chunk.embedding ? rank.receive_images : rank.receive;
   const double before_backward = chunk.head ? 0 : in_front ? rank.receive_images : rank.receive;
-  const double forward = before_forward + teacher_time(chunk, rank) +
-                         encoder_time(chunk, rank, true) + layers_time(chunk, rank, true) +
-                         (chunk.embedding ? rank.embedding_forward : 0) +
-                         (chunk.head ? rank.head_forward : 0);
-  const double backward =
-      before_backward + layers_time(chunk, rank, false) + encoder_time(chunk, rank, false) +
-      (chunk.embedding ? rank.embedding_backward : 0) + (chunk.head ? rank.head_backward : 0);
-  const double weights = sum(rank.weight_gradient, chunk.first_layer, chunk.layers);
+  const double forward =
+      before_forward + teacher_time(chunk, first.teacher, rank) + encoder_time(chunk, rank, true) +
+      layers_time(chunk, first.own, rank, true) + (chunk.embedding ? rank.embedding_forward : 0) +
+      (chunk.head ? rank.head_forward : 0);
+  const double backward = before_backward + layers_time(chunk, first.own, rank, false) +
+                          encoder_time(chunk, rank, false) +
+                          (chunk.embedding ? rank.embedding_backward : 0) +
+                          (chunk.head ? rank.head_backward : 0);
+  const double weights = sum(rank.weight_gradient, first.own, chunk.layers);
   ChunkCosts costs{{forward, backward, weights, forward, backward, 0, 0}, 0, 0};
   if (chunk.has_traffic) {
-    add_traffic(chunk, rank, data, {before_forward, before_backward}, line, costs);
+    add_traffic(chunk, first, rank, data, {before_forward, before_backward}, line, costs);
   }
   time_of(costs, Pass::whole_backward) =
       time_of(costs, Pass::backward) + time_of(costs, Pass::weight_gradient);

@@ -16,8 +16,10 @@ struct ChunkCosts {
   double begun = 0;  ///< of the reductions of its first whole backward, done as that ends
 };
 
-/// @param line  kept between calls for its memory
+/// @param first  layers of the chunk
+/// @param line   kept between calls for its memory
 ChunkCosts chunk_costs(const ChunkClass& chunk,
+                       const FirstLayers& first,
                        const RankCosts& rank,
                        const DataCosts& data,
                        Timeline& line);

@@ -97,7 +97,7 @@ std::vector<PassPart> parts_of(const Probe& probe,
       part.embedding = chunk.embedding && begin == 0;
       part.head = begin >= first_layer + chunk.layers;
       if (!part.embedding && !part.head) {
-        part.first_layer = chunk.first_layer + begin - first_layer;
+        part.first_layer = begin - first_layer;
         part.layers = call.repeat;
       }
       at += forward ? call.repeat : -call.repeat;
@@ -157,9 +157,7 @@ ChunkClass read_chunk(const Probe& probe,
                       int position) {
   constexpr int kFirst = 0, kLast = 1;  // of two micro-batches
   ChunkClass made;
-  made.first_layer = chunk.first_layer;
   made.layers = chunk.layers;
-  made.teacher_first = teacher.first_layer;
   made.teacher_layers = teacher.layers;
   made.embedding = chunk.embedding;
   made.head = chunk.head;
@@ -193,7 +191,7 @@ std::vector<int> signature(const Probe& probe, int position) {
   constexpr std::size_t kNumbers = 4;  // of a call
   const auto& calls = probe.stage_calls(position);
   std::vector<int> runs;
-  runs.reserve(kNumbers * calls.size() + 1);
+  runs.reserve(kNumbers * calls.size());
   for (const Call& call : calls) {
     if (probe.role(call) != BlockRole::message && call.kind != CallKind::epilogue) {
       runs.insert(runs.end(),
@@ -223,55 +221,36 @@ std::vector<workload::ChunkLayout> in_order(const workload::StageLayout& layout,
   return chunks;
 }
 
-/// Chunks are alike only if they have the same of these: where they begin in the period of
-/// recomputation, or how many of their layers recompute.
-std::vector<int> recompute_phases(const std::vector<workload::ChunkLayout>& chunks,
-                                  const ParallelismSpec& layout) {
-  std::vector<int> phases;
-  phases.reserve(chunks.size());
-  for (std::size_t position = 0; position < chunks.size(); ++position) {
-    phases.push_back(layout.chunk_recompute.empty()
-                         ? chunks[position].first_layer % layout.recompute_period
-                         : layout.chunk_recompute[position]);
-  }
-  return phases;
-}
-
-/// @param phases  of the chunks; see recompute_phases
 void read_classes(const Probe& probe,
                   const FewStages& few,
                   const std::vector<workload::ChunkLayout>& chunks,
                   const std::vector<workload::ChunkLayout>& teachers,
                   const workload::StageLayout& stages,
-                  const std::vector<int>& phases,
                   DataCosts& costs) {
   std::map<std::vector<int>, int> known;
-  const int period = *std::max_element(phases.begin(), phases.end()) + 1;
-  std::vector<int> class_of_stage(probe.graph.stages.size() * static_cast<std::size_t>(period), -1);
-  costs.class_of.assign(static_cast<std::size_t>(stages.stages() * stages.chunks()), 0);
-  for (std::size_t position = 0; position < chunks.size(); ++position) {
-    const int stage = few.stage_of[position];
-    const int phase = phases[position];
-    int& found = class_of_stage[static_cast<std::size_t>(stage * period + phase)];
+  std::vector<int> class_of_stage(probe.graph.stages.size(), -1);
+  const bool both = chunks.size() < static_cast<std::size_t>(stages.stages() * stages.chunks());
+  for (std::size_t i = 0; i < chunks.size(); ++i) {
+    const workload::ChunkLayout& chunk = chunks[i];
+    const auto teacher = teachers.empty() ? workload::ChunkLayout{} : teachers[i];
+    const int stage = few.stage_of[i];
+    int& found = class_of_stage[static_cast<std::size_t>(stage)];
     if (found < 0) {
-      std::vector<int> runs = signature(probe, stage);
-      runs.push_back(phase);
       const auto [place, fresh] =
-          known.try_emplace(std::move(runs), static_cast<int>(costs.classes.size()));
+          known.try_emplace(signature(probe, stage), static_cast<int>(costs.classes.size()));
       if (fresh) {
-        const auto teacher = teachers.empty() ? workload::ChunkLayout{} : teachers[position];
-        costs.classes.push_back(read_chunk(probe, chunks[position], teacher, stage));
+        costs.classes.push_back(read_chunk(probe, chunk, teacher, stage));
       }
       found = place->second;
     }
-    const auto place = [&](int of_stage, int chunk) {
-      return static_cast<std::size_t>(of_stage * stages.chunks() + chunk);
+    const auto position = [&](int of_stage, int of_chunk) {
+      return of_stage * stages.chunks() + of_chunk;
     };
-    const auto& chunk = chunks[position];
-    costs.class_of[place(chunk.stage, chunk.chunk)] = found;
-    if (chunks.size() < costs.class_of.size()) {  // the other direction
-      costs.class_of[place(stages.stages() - 1 - chunk.stage, 1)] = found;
-    }
+    const int mirrored = both ? position(stages.stages() - 1 - chunk.stage, 1) : -1;
+    costs.chunks.push_back({position(chunk.stage, chunk.chunk),
+                            mirrored,
+                            found,
+                            {chunk.first_layer, teacher.first_layer}});
   }
 }
 
@@ -282,26 +261,6 @@ std::vector<int> sizes_of(const std::vector<workload::ChunkLayout>& chunks) {
     sizes.push_back(chunk.layers);
   }
   return sizes;
-}
-
-/// Copies of what each layer keeps, where a layout offloads activations.
-void add_copies(const Scenario& s,
-                const ParallelismSpec& layout,
-                const BlockTimer& timer,
-                RankCosts& costs) {
-  if (!workload::offloads_activations(layout.offload)) {
-    return;
-  }
-  costs.most_offloaded = layout.offload_layers.value.value_or(s.model.layers);
-  std::map<workload::LayerKind, double> known;
-  for (int layer = 0; layer < s.model.layers; ++layer) {
-    const workload::LayerKind kind = workload::layer_kind(s.model, layout, layer);
-    const auto [place, fresh] = known.try_emplace(kind, 0.0);
-    if (fresh) {
-      place->second = timer.host_copy(workload::saved_per_layer(s.model, s.training, layout, kind));
-    }
-    costs.copy.push_back(place->second);
-  }
 }
 
 /// Operations first .. end of a block by themselves [s].
@@ -342,9 +301,8 @@ ParallelismSpec rank_key(const workload::FrameworkSpec& framework,
   key.sharding = sharded ? workload::Sharding::zero2 : workload::Sharding::zero0;
   key.shard_group_size = 0;
   key.reshard = true;
-  if (key.expert * key.expert_tensor == 1) {
-    key.rank_order = workload::RankOrder::data_first;  // tensor and context ranks are innermost
-  }
+  // Tensor and context ranks are innermost; how those of experts lie is looked up beside the key.
+  key.rank_order = workload::RankOrder::data_first;
   if (key.context == 1) {
     key.context_kind = workload::ContextKind::ring;
   }
@@ -368,6 +326,8 @@ ParallelismSpec data_key(const ParallelismSpec& layout) {
   key.recompute = workload::Recompute::none;
   key.recompute_parts.clear();
   key.recompute_layers = 1;
+  key.recompute_period = 1;
+  key.chunk_recompute.clear();
   key.data = {};
   if (key.context == 1) {
     key.context_kind = workload::ContextKind::ring;
@@ -382,8 +342,7 @@ ParallelismSpec end_key(const ParallelismSpec& layout) {
   key.sequence = layout.sequence && layout.tensor > 1;
   key.offload = workload::offloads_optimizer(layout.offload) ? workload::Offload::optimizer
                                                              : workload::Offload::none;
-  key.recompute_period = 1;
-  key.chunk_recompute.clear();
+  key.reshard = true;
   key.virtual_stages = 1;
   if (workload::copies_of_layers(layout) == 1) {
     key.schedule = ScheduleKind::one_f_one_b;
@@ -462,8 +421,23 @@ RankCosts rank_costs(const Scenario& s,
   HEADWAY_CHECK(costs.forward.size() == sums && costs.backward.size() == sums,
                 "{} of {} layers found", costs.forward.size() - 1, s.model.layers);
   costs.weight_gradient.resize(sums, 0);
-  add_copies(s, layout, timer, costs);
   return costs;
+}
+
+void add_copies(const Scenario& s,
+                const ParallelismSpec& layout,
+                const BlockTimer& timer,
+                RankCosts& costs) {
+  costs.most_offloaded = layout.offload_layers.value.value_or(s.model.layers);
+  std::map<workload::LayerKind, double> known;
+  for (int layer = 0; layer < s.model.layers; ++layer) {
+    const workload::LayerKind kind = workload::layer_kind(s.model, layout, layer);
+    const auto [place, fresh] = known.try_emplace(kind, 0.0);
+    if (fresh) {
+      place->second = timer.host_copy(workload::saved_per_layer(s.model, s.training, layout, kind));
+    }
+    costs.copy.push_back(place->second);
+  }
 }
 
 RankCosts joined_costs(const workload::ModelSpec& model,
@@ -502,8 +476,6 @@ DataCosts data_costs(const Scenario& s,
   const auto teachers = teacher_chunks(s, layout);
   ParallelismSpec key = data_key(layout);
   key.sequence = layout.sequence;  // what a mixture has to have with a tensor group
-  key.recompute_period = 1;
-  key.chunk_recompute.clear();
   FewStages few =
       few_stages(s.model, s.training, sizes_of(chunks), sizes_of(teachers), std::move(key));
   // The probe has a stage for each chunk: whether stages gather once is asked of the layout itself.
@@ -511,9 +483,41 @@ DataCosts data_costs(const Scenario& s,
   Probe probe = make_probe(few.model, few.training, few.layout, layout, data_parallel,
                            kMicroBatches, timer, ProbedBlocks::traffic);
   DataCosts costs;
-  read_classes(probe, few, chunks, teachers, stages, recompute_phases(chunks, layout), costs);
+  read_classes(probe, few, chunks, teachers, stages, costs);
   costs.blocks = std::move(probe.blocks);
+  tell_kinds(costs.chunks, few.layout, costs.kinds);
   return costs;
+}
+
+void tell_kinds(const std::vector<PlacedChunk>& chunks,
+                const ParallelismSpec& layout,
+                ChunkKinds& kinds) {
+  const auto recomputed = [&](std::size_t i) {
+    return layout.chunk_recompute.empty() ? chunks[i].first.own % layout.recompute_period
+                                          : layout.chunk_recompute[i];
+  };
+  int most = 0, classes = 0;
+  std::size_t positions = 0;
+  for (std::size_t i = 0; i < chunks.size(); ++i) {
+    most = std::max(most, recomputed(i));
+    classes = std::max(classes, chunks[i].found + 1);
+    positions += chunks[i].mirrored < 0 ? 1 : 2;
+  }
+  std::vector<int> known(static_cast<std::size_t>(classes * (most + 1)), -1);
+  kinds.kinds.clear();
+  kinds.kind_of.assign(positions, 0);
+  for (std::size_t i = 0; i < chunks.size(); ++i) {
+    const PlacedChunk& chunk = chunks[i];
+    int& kind = known[static_cast<std::size_t>(chunk.found * (most + 1) + recomputed(i))];
+    if (kind < 0) {
+      kind = static_cast<int>(kinds.kinds.size());
+      kinds.kinds.push_back({chunk.found, chunk.first});
+    }
+    kinds.kind_of[static_cast<std::size_t>(chunk.position)] = kind;
+    if (chunk.mirrored >= 0) {
+      kinds.kind_of[static_cast<std::size_t>(chunk.mirrored)] = kind;
+    }
+  }
 }
 
 StepEnds step_ends(const Scenario& s,

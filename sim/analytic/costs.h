@@ -30,7 +30,7 @@ struct RankCosts {
 };
 
 /// Reads the costs off a step graph of two stages, of which the first holds one layer; in front of
-/// them an encoder's own, where it has one.
+/// them an encoder's own, where it has one. Copies of activations are not among them.
 /// @param layout         whose tensor, context and expert groups communicate
 /// @param splits         the schedule runs the halves of backward apart
 RankCosts rank_costs(const training::Scenario& scenario,
@@ -38,6 +38,13 @@ RankCosts rank_costs(const training::Scenario& scenario,
                      int data_parallel,
                      bool splits,
                      BlockTimer& timer);
+
+/// Copies of what each layer keeps, where a layout offloads activations.
+/// @param costs  of the same layout without them; changed
+void add_copies(const training::Scenario& scenario,
+                const workload::ParallelismSpec& layout,
+                const BlockTimer& timer,
+                RankCosts& costs);
 
 /// The costs of a layout of whose layers some recompute, as `chunk_recompute` has it.
 /// @param again  where all recompute
@@ -49,19 +56,19 @@ RankCosts joined_costs(const workload::ModelSpec& model,
 
 /// One thing a pass does, in order: a block of data-parallel traffic, or compute.
 struct PassPart {
-  int block = -1;        ///< index into DataCosts::blocks; -1: compute
-  bool reduces = false;  ///< the block launches a reduction of gradients
-  int first_layer = 0, layers = 0;
+  int block = -1;                   ///< index into DataCosts::blocks; -1: compute
+  bool reduces = false;             ///< the block launches a reduction of gradients
+  int first_layer = 0, layers = 0;  ///< counted from the chunk's first
   bool embedding = false, head = false;
   bool teacher = false;  ///< of a teacher's forward, as are the layers
   bool encoder = false;  ///< of an encoder's pass, whose runs `first_layer` and `layers` count
   bool operator==(const PassPart&) const = default;
 };
 
-/// Chunks with equal layers and equal traffic.
+/// Chunks with equal traffic beside as many layers.
 struct ChunkClass {
-  int first_layer = 0, layers = 0;            ///< of the first chunk of the class
-  int teacher_first = 0, teacher_layers = 0;  ///< of a teacher, on the same ranks
+  int layers = 0;
+  int teacher_layers = 0;  ///< of a teacher, on the same ranks
   bool embedding = false, head = false, encoder = false;
   std::vector<int> prologue;                ///< blocks before the first pass
   std::vector<PassPart> forward, backward;  ///< of the first and of the last micro-batch
@@ -87,12 +94,44 @@ struct StepEnds {
   std::vector<int> end_of;    ///< per stage
 };
 
-/// Data-parallel traffic of a layout.
+/// Where the layers of a chunk begin, and those of a teacher on the same ranks.
+struct FirstLayers {
+  int own = 0, teacher = 0;
+};
+
+/// A chunk of a layout.
+struct PlacedChunk {
+  int position = 0;   ///< stage x chunks + chunk
+  int mirrored = -1;  ///< of two directions the same chunk of the other one
+  int found = 0;      ///< its class
+  FirstLayers first;
+};
+
+/// Chunks of a class that recompute alike: they take the same.
+struct ChunkKind {
+  int found = 0;      ///< the class
+  FirstLayers first;  ///< of the first of these chunks
+};
+
+struct ChunkKinds {
+  std::vector<ChunkKind> kinds;
+  std::vector<int> kind_of;  ///< per position: stage x chunks + chunk
+};
+
+/// Data-parallel traffic of a layout, which does not depend on what recomputes.
 struct DataCosts {
   std::vector<TimedBlock> blocks;
   std::vector<ChunkClass> classes;
-  std::vector<int> class_of;  ///< per position: stage x chunks + chunk
+  std::vector<PlacedChunk> chunks;  ///< in the order of the model
+  ChunkKinds kinds;                 ///< where all layers recompute, or none
 };
+
+/// Tells the chunks of a class apart by what recomputes: where they begin in the period of
+/// recomputation, or how many of their layers do.
+/// @param kinds  the result; kept between calls for its memory
+void tell_kinds(const std::vector<PlacedChunk>& chunks,
+                const workload::ParallelismSpec& layout,
+                ChunkKinds& kinds);
 
 /// Reads the traffic off a step graph with a stage for each chunk.
 DataCosts data_costs(const training::Scenario& scenario,

@@ -4,21 +4,20 @@
 
 namespace headway::analytic {
 
-CopyLine::CopyLine(const RankCosts& rank, const ChunkClass& chunk, bool forward)
+CopyLine::CopyLine(const RankCosts& rank, const ChunkClass& chunk, int first_layer, bool forward)
     : rank_(rank),
       sums_(forward ? rank.forward : rank.backward),
-      first_layer_(chunk.first_layer),
+      first_layer_(first_layer),
       forward_(forward),
       copies_(chunk.layers, std::min(rank.most_offloaded, std::max(0, chunk.layers - 1))) {}
 
 void CopyLine::run_with_copies(int first, int count, double& now) {
   for (int i = 0; i < count; ++i) {
-    const int layer = forward_ ? first + i : first + count - 1 - i;
-    const int place = layer - first_layer_;
+    const int place = forward_ ? first + i : first + count - 1 - i;
     if (!forward_) {
       apply(copies_.before_backward(place), now);
     }
-    now += between(layer, 1);
+    now += between(place, 1);
     if (forward_) {
       apply(copies_.after_forward(place), now);
     }

@@ -13,9 +13,10 @@ namespace headway::analytic {
 /// copy that is awaited before it is complete holds the layers up by what is left of it.
 class CopyLine {
  public:
-  CopyLine(const RankCosts& rank, const ChunkClass& chunk, bool forward);
+  /// @param first_layer  of the chunk
+  CopyLine(const RankCosts& rank, const ChunkClass& chunk, int first_layer, bool forward);
 
-  /// Layers first .. first + count - 1 of the model, backward in the opposite order.
+  /// Layers first .. first + count - 1 of the chunk, backward in the opposite order.
   /// @param now  of the compute stream [s]; advanced
   void run(int first, int count, double& now) {
     if (copies_.any()) {
@@ -27,7 +28,8 @@ class CopyLine {
 
  private:
   [[nodiscard]] double between(int first, int count) const {
-    return sums_[static_cast<std::size_t>(first + count)] - sums_[static_cast<std::size_t>(first)];
+    const auto begin = static_cast<std::size_t>(first_layer_ + first);
+    return sums_[begin + static_cast<std::size_t>(count)] - sums_[begin];
   }
   void run_with_copies(int first, int count, double& now);
   void apply(const workload::CopyStep& step, double& now);

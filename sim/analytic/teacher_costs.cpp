@@ -32,7 +32,7 @@ PassPart teacher_part(const workload::ChunkLayout& chunk,
   part.embedding = layer < 0;
   part.head = layer >= teacher.layers;
   if (!part.embedding && !part.head) {
-    part.first_layer = teacher.first_layer + layer;
+    part.first_layer = layer;
     part.layers = repeat;
   }
   return part;

@@ -26,9 +26,8 @@ RankCosts rank() {
   return costs;
 }
 
-ChunkClass chunk_of(int first, int layers) {
+ChunkClass chunk_of(int layers) {
   ChunkClass chunk;
-  chunk.first_layer = first;
   chunk.layers = layers;
   return chunk;
 }
@@ -56,7 +55,7 @@ TimedBlock wait_for(int ticket) {
 
 TEST(ChunkCosts, OfAChunkWithoutTrafficAreItsLayersAndEnds) {
   Timeline line;
-  const auto inner = chunk_costs(chunk_of(1, 2), rank(), {}, line);
+  const auto inner = chunk_costs(chunk_of(2), {1}, rank(), {}, line);
   EXPECT_DOUBLE_EQ(time_of(inner, Pass::forward), 0.1 + 2);
   EXPECT_DOUBLE_EQ(time_of(inner, Pass::backward), 0.1 + 4);
   EXPECT_EQ(time_of(inner, Pass::first_forward), time_of(inner, Pass::forward));
@@ -64,9 +63,9 @@ TEST(ChunkCosts, OfAChunkWithoutTrafficAreItsLayersAndEnds) {
   EXPECT_EQ(inner.ready, 0);
   EXPECT_EQ(inner.tail, 0);
   // With the embedding nothing comes forward, with the head nothing comes backward.
-  auto ends = chunk_of(0, 4);
+  auto ends = chunk_of(4);
   ends.embedding = ends.head = true;
-  const auto whole = chunk_costs(ends, rank(), {}, line);
+  const auto whole = chunk_costs(ends, {}, rank(), {}, line);
   EXPECT_DOUBLE_EQ(time_of(whole, Pass::forward), 4 + 0.25 + 0.75);
   EXPECT_DOUBLE_EQ(time_of(whole, Pass::backward), 8 + 0.5 + 1.5);
 }
@@ -75,7 +74,7 @@ TEST(ChunkCosts, OfHalvesAddUpToTheWholeBackward) {
   auto halves = rank();
   halves.weight_gradient = {0, 0.5, 1, 1.5, 2};
   Timeline line;
-  const auto costs = chunk_costs(chunk_of(0, 4), halves, {}, line);
+  const auto costs = chunk_costs(chunk_of(4), {}, halves, {}, line);
   EXPECT_DOUBLE_EQ(time_of(costs, Pass::weight_gradient), 2);
   EXPECT_DOUBLE_EQ(time_of(costs, Pass::whole_backward),
                    time_of(costs, Pass::backward) + time_of(costs, Pass::weight_gradient));
@@ -84,18 +83,18 @@ TEST(ChunkCosts, OfHalvesAddUpToTheWholeBackward) {
 /// Two layers of which the second's weights arrive while the first computes, and whose gradients
 /// are reduced layer by layer after the last backward.
 struct Traffic {
-  ChunkClass chunk = chunk_of(1, 2);
+  ChunkClass chunk = chunk_of(2);
   DataCosts data;
 
   Traffic(double gather, double reduce) {
     data.blocks = {transfer(gather, 1), wait_for(1), transfer(reduce, 0)};
     chunk.has_traffic = true;
-    chunk.forward = {{0}, {-1, false, 1, 1}, {1}, {-1, false, 2, 1}};
-    chunk.backward = {{-1, false, 2, 1}, {2, true}, {-1, false, 1, 1}, {2, true}};
+    chunk.forward = {{0}, {-1, false, 0, 1}, {1}, {-1, false, 1, 1}};
+    chunk.backward = {{-1, false, 1, 1}, {2, true}, {-1, false, 0, 1}, {2, true}};
   }
   [[nodiscard]] ChunkCosts costs() const {
     Timeline line;
-    return chunk_costs(chunk, rank(), data, line);
+    return chunk_costs(chunk, {1}, rank(), data, line);
   }
 };
 
@@ -128,6 +127,34 @@ TEST(ChunkCosts, TellWhatOfTheReductionsTheFirstBackwardHides) {
   traffic.chunk.backward_always = true;
   traffic.chunk.reduction = 6;
   EXPECT_DOUBLE_EQ(traffic.costs().begun, 2);
+}
+
+TEST(ChunkKinds, AreTheChunksOfAClassThatRecomputeAlike) {
+  // Six chunks of two layers, the last of its own class.
+  std::vector<PlacedChunk> chunks;
+  for (int i = 0; i < 6; ++i) {
+    chunks.push_back({i, -1, i == 5 ? 1 : 0, {2 * i, 0}});
+  }
+  workload::ParallelismSpec layout;
+  ChunkKinds kinds;
+  tell_kinds(chunks, layout, kinds);
+  EXPECT_EQ(kinds.kind_of, (std::vector<int>{0, 0, 0, 0, 0, 1}));
+  layout.recompute_period = 3;  // they begin at layers 0, 2, 4, 6, 8, 10
+  tell_kinds(chunks, layout, kinds);
+  EXPECT_EQ(kinds.kind_of, (std::vector<int>{0, 1, 2, 0, 1, 3}));
+  EXPECT_EQ(kinds.kinds[2].first.own, 4);
+  EXPECT_EQ(kinds.kinds[3].found, 1);
+  layout.recompute_period = 1;
+  layout.chunk_recompute = {1, 2, 2, 1, 2, 2};
+  tell_kinds(chunks, layout, kinds);
+  EXPECT_EQ(kinds.kind_of, (std::vector<int>{0, 1, 1, 0, 1, 2}));
+}
+
+// Of two directions each chunk is on two stages.
+TEST(ChunkKinds, AreTheSameInBothDirections) {
+  ChunkKinds kinds;
+  tell_kinds({{0, 3, 0, {}}, {2, 1, 1, {4, 0}}}, {}, kinds);
+  EXPECT_EQ(kinds.kind_of, (std::vector<int>{0, 1, 1, 0}));
 }
 
 }  // namespace

@@ -23,7 +23,7 @@ TEST(EncoderCosts, LengthenThePassesOfTheFirstChunk) {
   chunk.layers = 2;
   Timeline line;
   const auto time = [&](workload::Pass pass) {
-    return chunk_costs(chunk, rank, {}, line).passes[static_cast<std::size_t>(pass)];
+    return chunk_costs(chunk, {}, rank, {}, line).passes[static_cast<std::size_t>(pass)];
   };
   EXPECT_DOUBLE_EQ(time(workload::Pass::forward), 2);
   chunk.encoder = true;
@@ -44,7 +44,7 @@ TEST(EncoderCosts, AreAllOfAStageOfItsOwn) {
   ChunkClass chunk;
   Timeline line;
   const auto time = [&](workload::Pass pass) {
-    return chunk_costs(chunk, rank, {}, line).passes[static_cast<std::size_t>(pass)];
+    return chunk_costs(chunk, {}, rank, {}, line).passes[static_cast<std::size_t>(pass)];
   };
   chunk.encoder = true;
   EXPECT_DOUBLE_EQ(time(workload::Pass::forward), 4);

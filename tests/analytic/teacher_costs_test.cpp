@@ -44,7 +44,7 @@ TEST(TeacherCosts, TellCallsByTheirPlace) {
   EXPECT_TRUE(layers.teacher);
   EXPECT_EQ(layers.first_layer, 0);
   EXPECT_EQ(layers.layers, 5);
-  EXPECT_EQ(teacher_part(last, of_last, 1, 2).first_layer, 6);
+  EXPECT_EQ(teacher_part(last, of_last, 1, 2).first_layer, 1);
   EXPECT_TRUE(teacher_part(last, of_last, 3, 1).head);
 }
 
@@ -67,13 +67,11 @@ TEST(TeacherCosts, LengthenTheForwardOfAChunk) {
   rank.teacher_embedding = 0.5;
   rank.teacher_head = 0.25;
   ChunkClass chunk;
-  chunk.first_layer = 0;
   chunk.layers = 2;
-  chunk.teacher_first = 1;
   chunk.teacher_layers = 2;
   chunk.embedding = true;
   Timeline line;
-  const auto costs = chunk_costs(chunk, rank, {}, line);
+  const auto costs = chunk_costs(chunk, {0, 1}, rank, {}, line);
   EXPECT_DOUBLE_EQ(costs.passes[static_cast<std::size_t>(workload::Pass::forward)], 2 + 6 + 0.5);
   EXPECT_DOUBLE_EQ(costs.passes[static_cast<std::size_t>(workload::Pass::backward)], 4);
 }

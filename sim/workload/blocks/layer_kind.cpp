@@ -31,6 +31,9 @@ bool recomputes(const ParallelismSpec& parallelism, int layer) {
   }
   const std::int64_t n = parallelism.recompute_period;
   const std::int64_t k = parallelism.recompute_layers;
+  if (k == n) {
+    return true;
+  }
   const std::int64_t place = layer % n;
   const auto reached = [&](std::int64_t layers) { return (k * layers + n - 1) / n; };
   return reached(place + 1) > reached(place);

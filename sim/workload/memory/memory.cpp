@@ -65,6 +65,10 @@ class Liveness {
       if (const auto [place, fresh] = layers_.try_emplace(run.kind); fresh) {
         place->second = bytes_of(run.kind);
       }
+      if (offloads_activations(parallelism.offload)) {
+        const auto layers = static_cast<std::size_t>(run.layers);
+        by_layer_.insert(by_layer_.end(), layers, layers_.at(run.kind));
+      }
     }
     prediction_ = bytes_of(prediction_kind(model, parallelism));
     prediction_.kept += kept_by_prediction(shape_);
@@ -236,7 +240,7 @@ class Liveness {
   }
 
   [[nodiscard]] const LayerBytes& layer_at(const ChunkLayout& chunk, int place) const {
-    return layers_.at(layer_kind(model_, parallelism_, chunk.first_layer + place));
+    return by_layer_[static_cast<std::size_t>(chunk.first_layer + place)];
   }
 
   /// After weight gradients that ran by themselves.
@@ -268,6 +272,7 @@ class Liveness {
   const ParallelismSpec& parallelism_;
   RankShape shape_;
   std::map<LayerKind, LayerBytes> layers_;
+  std::vector<LayerBytes> by_layer_;            ///< of the model, where activations are offloaded
   std::vector<std::vector<AlikeLayers>> runs_;  ///< per chunk of the stage at hand
   LayerBytes prediction_;  ///< of a multi-token prediction module, head not counted
   double logits_, logit_gradients_;

@@ -41,6 +41,7 @@ struct PipelineTimes {
   std::vector<double> ready;      ///< per stage: when it can begin [s]
   std::vector<double>
       message;  ///< [s]: between stages s and s + 1, either way; last: between last and first stage
+  bool operator==(const PipelineTimes&) const = default;
 };
 
 /// Micro-batches of a step that must be evaluated one by one, so that the rest can be continued
