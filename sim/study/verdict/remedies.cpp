@@ -8,6 +8,7 @@
 #include "sim/core/text.h"
 #include "sim/gpu/closed_form.h"
 #include "sim/study/words.h"
+#include "sim/training/explain/ways.h"
 #include "sim/training/power/power_fit.h"
 
 namespace headway::study {

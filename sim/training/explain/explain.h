@@ -78,10 +78,6 @@ struct Explanation {
   }
 };
 
-/// What makes the time that is booked to a cause shorter, as "a smaller tensor degree; ...", less
-/// what the scenario has already.
-std::string ways_to_shorten(core::Activity cause, const Scenario& scenario);
-
 /// The `most` largest contributions; contributions and rest add up to the step.
 /// @param count  told how much of all simulations is done; may be empty
 Explanation explain_step(const CheckedScenario& checked,
