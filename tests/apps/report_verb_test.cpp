@@ -317,6 +317,17 @@ TEST_F(Init, ChoicesFollowTheSize) {
   EXPECT_THAT(read("s.yaml"), HasSubstr("spares: 1  #"));
 }
 
+// Below 1 % of the time spares suffice, for the starter, for advice and for warnings alike.
+TEST_F(Init, SparesSuffice) {
+  ASSERT_EQ(run("init s.yaml --gpus 1024 --model llama-3.1-70b").code, 0);
+  const json result = json::parse(run("run s.yaml --trials 20 --format json").out);
+  const auto& ledger = result["campaign"]["ledger_gpu_s"];
+  EXPECT_GT(ledger["wait"].get<double>(), 0.001 * ledger["useful"].get<double>());
+  EXPECT_THAT(result["warnings"].dump(), Not(HasSubstr("waiting for a node to come back")));
+  EXPECT_THAT(run("run s.yaml --trials 5 --set cluster.spares=1 --full").out,
+              HasSubstr("waiting for a node to come back"));
+}
+
 // What it costs is one of the first questions; of a GPU that nobody has priced none is made up.
 TEST_F(Init, NamesThePricesOfItsGpu) {
   EXPECT_EQ(run("init s.yaml --gpu a100 --gpus 64").code, 0);
