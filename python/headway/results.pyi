@@ -1507,7 +1507,7 @@ class PlannedRun(Record):
     @property
     def name(self) -> str:
         """not always there: what tells it from the others: machine, nodes and boards where they
-        differ, and its layout without the degrees that are one"""
+        differ, and its layout without the degrees that are one and the words that all share"""
     @property
     def machine(self) -> str:
         """of several candidates, by its name; empty where there is one"""

@@ -76,7 +76,7 @@ struct PlannedRun {
   void fields(V& v) const {
     v.on_request("name", name,
                  "what tells it from the others: machine, nodes and boards where they differ, and "
-                 "its layout without the degrees that are one");
+                 "its layout without the degrees that are one and the words that all share");
     v.part("machine", machine, "of several candidates, by its name; empty where there is one");
     v.figure("nodes", setting.nodes, "", "nodes of the job, spares not counted",
              core::at_least_one);

@@ -57,6 +57,21 @@ TEST(Verdicts, OfPlansNameTheBestAndHowSureItIs) {
   EXPECT_EQ(report.plans()[1].name, "4 nodes, tensor 2, pipeline 1, data 16");
 }
 
+// Two plans of the same degrees have two names; what says nothing of a plan is not in its name.
+TEST(Verdicts, PlansThatDifferInAWordHaveDifferentNames) {
+  PlanReport report;
+  report.result.plans = {planned(1, 2), planned(1, 2), planned(1, 2)};
+  auto& first = report.result.plans[0].layout;
+  auto& second = report.result.plans[1].layout;
+  first.sharding = workload::Sharding::zero1;
+  second.sharding = workload::Sharding::zero3;
+  second.schedule = workload::ScheduleKind::gpipe;  // with one stage
+  const auto plans = report.plans();
+  EXPECT_THAT(plans[0].name.value(), testing::HasSubstr(", zero1"));
+  EXPECT_THAT(plans[1].name.value(), testing::HasSubstr(", zero3"));
+  EXPECT_THAT(plans[1].name.value(), testing::Not(testing::HasSubstr("gpipe")));
+}
+
 // More than a tenth apart published pairs are mostly in the right order: nobody has to try both.
 TEST(Verdicts, OfPlansFarApartDoNotCallThemClose) {
   const auto said = [](double second) {

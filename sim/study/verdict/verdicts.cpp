@@ -179,6 +179,18 @@ std::string both_steps(const CompareReport& report) {
 
 }  // namespace
 
+namespace {
+
+/// Whether a word of the layout says anything: which order of passes, with one stage, does not.
+bool matters(std::string_view name, const workload::ParallelismSpec& layout) {
+  return name == "context kind" ? layout.context > 1
+         : name == "schedule"   ? layout.pipeline > 1
+         : name == "sequence"   ? layout.tensor > 1
+                                : true;
+}
+
+}  // namespace
+
 std::string plan_words(const PlannedRun& plan, const std::vector<PlannedRun>& plans) {
   const auto differ = [&](const auto& value) {
     return std::any_of(plans.begin(), plans.end(),
@@ -197,12 +209,26 @@ std::string plan_words(const PlannedRun& plan, const std::vector<PlannedRun>& pl
   if (plan.board && differ([](const PlannedRun& p) { return p.board; })) {
     words.push_back(fmt::format("boards of {} W", core::count(std::floor(plan.board->si()))));
   }
-  for (const core::Figure& degree : core::figures_of(plan.layout).parts) {
+  const auto parts = core::figures_of(plan.layout).parts;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const core::Figure& degree = parts[i];
     const bool always = degree.key == "tensor" || degree.key == "pipeline";
+    std::string name = degree.key;
+    std::replace(name.begin(), name.end(), '_', ' ');
     if (degree.kind == core::FigureKind::integer && (always || degree.integer > 1)) {
-      std::string name = degree.key;
-      std::replace(name.begin(), name.end(), '_', ' ');
       words.push_back(fmt::format("{} {}", name, degree.integer));
+    }
+    const auto differs = [&] {
+      return matters(name, plan.layout.spec) && differ([i](const PlannedRun& p) {
+               const core::Figure other = core::figures_of(p.layout).parts[i];
+               return std::pair(other.text, other.integer);
+             });
+    };
+    if (degree.kind == core::FigureKind::word && differs()) {
+      words.push_back(degree.text == "none" ? fmt::format("{} none", name) : degree.text);
+    }
+    if (degree.kind == core::FigureKind::flag && differs()) {
+      words.push_back(fmt::format("{} {}", name, degree.integer != 0 ? "on" : "off"));
     }
   }
   return fmt::format("{}", fmt::join(words, ", "));
