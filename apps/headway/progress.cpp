@@ -28,7 +28,7 @@ double seconds_since(steady_clock::time_point start) {
 }
 
 /// " 35/200  35/s  ETA 12 s", both at the same pace; nothing before the end can be foretold.
-/// @param share  " 18 %  of this part 12 s left" in place of numbers of nothing
+/// @param share  what is counted are parts of the work: " 18 %  of this part 12 s left"
 std::string how_far_it_is(
     core::TimeLeft& time_left, std::size_t done, std::size_t total, double elapsed, bool share) {
   const auto left = time_left.told(done, total, elapsed);
@@ -92,6 +92,7 @@ void Progress::phase(std::string_view name) {
 /// With the lock.
 void Progress::begin(std::string_view name) {
   phase_ = name;
+  of_shares_ = false;
   start_counting();
   if (mode_ == Mode::json) {
     print_error(fmt::format("{{\"phase\": {}}}\n", json_text(phase_)));

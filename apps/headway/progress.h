@@ -42,7 +42,7 @@ class Progress {
 
   Mode mode_ = Mode::off;
   std::string phase_, note_;
-  bool of_shares_ = false;  ///< the phase is
+  bool of_shares_ = false;  ///< the counts of the phase are parts of its work, not things
   std::chrono::steady_clock::time_point phase_start_, last_shown_;
   core::TimeLeft time_left_;   ///< of the phase
   std::size_t last_done_ = 0;  ///< told last

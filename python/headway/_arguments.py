@@ -114,6 +114,7 @@ def _fits(kind: Any, value: Any) -> bool:
         return isinstance(value, os.PathLike)
     if get_origin(kind) is Callable:
         return callable(value)
+    kind = get_origin(kind) or kind  # Mapping of Mapping[str, object]
     return isinstance(value, kind) if isinstance(kind, type) else True
 
 

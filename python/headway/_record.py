@@ -101,8 +101,8 @@ class Result(Record):
         return type(self), (self.json, self.table)
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Mapping):
-            return NotImplemented
+        if not isinstance(other, Result):
+            return super().__eq__(other)
         return _untimed(self) == _untimed(other)
 
     def __hash__(self) -> int:

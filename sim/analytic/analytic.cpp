@@ -33,10 +33,7 @@ using workload::PassTimes;
 using workload::PipelineOrder;
 using workload::ScheduleKind;
 
-bool splits_backward(ScheduleKind schedule) {
-  return schedule != ScheduleKind::gpipe && schedule != ScheduleKind::one_f_one_b &&
-         schedule != ScheduleKind::interleaved;
-}
+using workload::splits_backward;
 
 }  // namespace
 

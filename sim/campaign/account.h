@@ -90,6 +90,14 @@ struct Ledger {
   double& operator[](Account a) { return gpu_seconds[static_cast<std::size_t>(a)]; }
   double operator[](Account a) const { return gpu_seconds[static_cast<std::size_t>(a)]; }
   bool operator==(const Ledger&) const = default;
+  /// Of the job's wall clock, which idle spares are not part of; 0 of an empty ledger.
+  [[nodiscard]] double share_of_clock(Account account) const {
+    double clock = 0;
+    for (const auto& entry : enum_words(Account{})) {
+      clock += entry.value == Account::spare_idle ? 0 : (*this)[entry.value];
+    }
+    return clock > 0 ? (*this)[account] / clock : 0;
+  }
 
   template <class V>
   void fields(V& v) const {

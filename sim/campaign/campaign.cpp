@@ -207,13 +207,8 @@ void warn_of_spread(const training::RunSpec& run, CampaignOutcome& outcome) {
 }
 
 void warn_of_waiting(CampaignOutcome& outcome) {
-  const Ledger& ledger = outcome.result.ledger;
-  double total = 0;
-  for (std::size_t a = 0; a < kAccounts; ++a) {
-    total += a == static_cast<std::size_t>(Account::spare_idle) ? 0 : ledger.gpu_seconds[a];
-  }
-  const double share = ledger[Account::wait] / total;
-  if (share > kWaitTarget) {  // with less spares suffice, as advice has it
+  const double share = outcome.result.ledger.share_of_clock(Account::wait);
+  if (share > kWaitTarget) {  // below it spares suffice, as for advice
     outcome.warnings.push_back(
         fmt::format("{:.3g} % of the wall clock is spent waiting for a node to come back from "
                     "repair; more spares or faster repair would help",

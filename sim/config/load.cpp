@@ -78,8 +78,9 @@ std::optional<fs::path> meant_file(const fs::path& path,
   std::vector<std::string> beside;
   std::error_code ignored;  // no such folder: nothing is beside it
   const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
-  for (const auto& file : fs::directory_iterator(folder, ignored)) {
-    beside.push_back(file.path().filename().string());
+  for (fs::directory_iterator file(folder, ignored), end; !ignored && file != end;
+       file.increment(ignored)) {
+    beside.push_back(file->path().filename().string());
   }
   std::sort(beside.begin(), beside.end());
   const auto near = core::did_you_mean(path.filename().string(), beside);

@@ -403,7 +403,8 @@ TEST_F(Init, RefusesWhatHasNoLayout) {
 // of two above 2 either: 70 and 61.
 TEST_F(Init, GivesTheEndStagesFewerLayersWhereTheyDoNotDivide) {
   for (const std::string words :
-       {"llama-3.1-405b --gpus 128", "bloom-176b --gpus 512", "deepseek-v3 --gpus 512"}) {
+       {"llama-3.1-405b --gpus 128", "llama-3.1-405b --gpus 1024", "bloom-176b --gpus 64",
+        "bloom-176b --gpus 512", "deepseek-v3 --gpus 512", "kimi-k2 --gpus 1024"}) {
     const auto outcome = run("init s.yaml --force --model " + words);
     ASSERT_EQ(outcome.code, 0) << words << outcome.err;
     EXPECT_EQ(run("check s.yaml").code, 0) << words << run("check s.yaml").err << read("s.yaml");

@@ -66,10 +66,12 @@ TEST(Verdicts, PlansThatDifferInAWordHaveDifferentNames) {
   first.sharding = workload::Sharding::zero1;
   second.sharding = workload::Sharding::zero3;
   second.schedule = workload::ScheduleKind::gpipe;  // with one stage
+  second.rank_order = workload::RankOrder::pipeline_first;
   const auto plans = report.plans();
   EXPECT_THAT(plans[0].name.value(), testing::HasSubstr(", zero1"));
   EXPECT_THAT(plans[1].name.value(), testing::HasSubstr(", zero3"));
   EXPECT_THAT(plans[1].name.value(), testing::Not(testing::HasSubstr("gpipe")));
+  EXPECT_THAT(plans[1].name.value(), testing::EndsWith("zero3"));
 }
 
 // More than a tenth apart published pairs are mostly in the right order: nobody has to try both.

@@ -203,10 +203,12 @@ std::string errors_answer(const Served& served,
   Json list = Json::array();
   for (const auto& diagnostic : error.diagnostics()) {
     const bool placed = asked && diagnostic.mark;
+    // Who changed a field of the form has given no argument: the field is the place.
+    const bool in_text = diagnostic.mark && diagnostic.mark->line > 0;
     list.push_back(
         {{"field", placed ? config::field_of(edited(served, question), *diagnostic.mark) : ""},
          {"message", diagnostic.message},
-         {"place", diagnostic.mark ? core::format_diagnostics({diagnostic}) : ""}});
+         {"place", in_text ? core::format_diagnostics({diagnostic}) : ""}});
   }
   return dumped({{"errors", std::move(list)}});
 }

@@ -15,8 +15,10 @@ namespace {
 
 /// A result with all its pictures is sent back to be made a report of.
 constexpr std::size_t kLargestBody = std::size_t{16} << 20U;
-constexpr int kPatience = 5;               ///< with a client that does not send or read [s]
-constexpr std::size_t kConnections = 256;  ///< at a time: one that says nothing holds its own
+constexpr int kPatience = 5;  ///< with a client that does not send or read [s]
+/// At a time, each a thread: one that says nothing holds its own for as long as there is patience.
+/// Source: chosen, more than a browser and a forgotten script open.
+constexpr std::size_t kConnections = 256;
 constexpr int kUnauthorized = 401, kForbidden = 403, kLengthRequired = 411;
 
 /// What a browser may do with the page: nothing that leaves it, but for a frame of Perfetto's page

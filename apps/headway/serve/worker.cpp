@@ -19,7 +19,7 @@ using Clock = std::chrono::steady_clock;
 
 /// How often it is looked whether a newer question came.
 constexpr int kLookMs = 20;
-/// Of an answer; a run on 16,384 GPUs with all its pictures has 3 MB.
+/// Of an answer; a run with 200,000 spans in its pictures has 9 MB.
 constexpr std::size_t kLargestAnswer = std::size_t{256} << 20U;
 
 /// A file descriptor that is closed with its owner.

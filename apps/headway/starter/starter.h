@@ -57,8 +57,9 @@ struct Starter {
 
 /// A commented scenario that passes `headway check`: nodes of the catalogue that have the GPU, a
 /// fabric as fast as their cards, of the layouts that leave memory free (zero3 only if nothing else
-/// does) the fastest by the analytic tier, a global batch of 4 to 16 million tokens that all
-/// replicas share evenly, and as many spares as keep the run from waiting for one 1 % of its time.
+/// does) the fastest by the analytic tier, a global batch of 4 to 16 million tokens (more
+/// where replicas ask for it) that all replicas share evenly, and as many spares as keep the run
+/// from waiting for one 1 % of its time.
 /// @throws core::Error if the catalogue has no such model or GPU, or the GPUs fill no whole nodes
 /// @throws core::Infeasible if no layout keeps every rule and leaves memory free
 Starter starter(const StarterChoice& choice);

@@ -148,8 +148,9 @@ void write_max_recompute(const LaunchRun& run, LaunchWriter& out) {
                                                                     : "save_dot_except_mlp");
 }
 
-/// MaxText asks a model of experts alone for their width here too. Source: its checks (types.py):
-/// "For a fully MoE model, base_mlp_dim must equal base_moe_mlp_dim".
+/// MaxText asks a model of experts alone for their width here too. Source:
+/// AI-Hypercomputer/maxtext, types.py: "For a fully MoE model, base_mlp_dim must equal
+/// base_moe_mlp_dim".
 LaunchRow max_width_row() {
   const auto read = [](LaunchReader& reader, LaunchRun& run) {
     constexpr std::string_view kKey = "base_mlp_dim";
@@ -233,7 +234,8 @@ std::vector<LaunchRow> maxtext_rows() {  // NOLINT(readability-function-size): a
 }
 
 /// What its pipeline asserts before it starts; that stages have equal layers is among what the
-/// software refuses (configs/frameworks/jax-xla.yaml). Source: MaxText, types.py and pipeline.py.
+/// software refuses (configs/frameworks/jax-xla.yaml). Source: AI-Hypercomputer/maxtext, types.py
+/// and pipeline.py.
 void add_pipeline_assert(const LaunchRun& run, std::vector<std::string>& out) {
   const int stages = run.parallelism.pipeline;
   const std::int64_t steps = micro_batches_of(run);

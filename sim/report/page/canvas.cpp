@@ -221,7 +221,9 @@ std::string drawn_stages(const Json& timeline,
                 note);
 }
 
-/// A page has room for so many bytes of stages.
+/// A page has room for so many bytes of stages, beside the chart library (0.4 MB), streams, one
+/// trial and figures. Source: chosen, so that the longest page that the tests make stays below 1.5
+/// MB.
 constexpr std::size_t kMostBytes = 400'000;
 
 std::string pipeline(const Json& result, const std::string& id) {

@@ -214,8 +214,12 @@ function timeline(box) {
   }
   // Another row, or the next or last span of it; what is told moves into sight.
   function choose(rows, spans) {
-    const now = chosen || {row: 0, span: 0}, place = Math.max(0, Math.min(data.rows.length - 1, now.row + rows)), s = data.rows[place];
-    if (!s.begin.length) return;
+    const now = chosen || {row: data.rows.findIndex(s => s.begin.length), span: 0};
+    if (!chosen) rows = spans = 0;  // the first key comes in
+    let place = now.row + rows;
+    while (data.rows[place] && !data.rows[place].begin.length) place += rows;
+    const s = data.rows[place];
+    if (!s) return;
     let span = now.span + spans;
     if (rows) for (span = 0; span + 1 < s.begin.length && s.begin[span + 1] <= data.rows[now.row].begin[now.span]; ) span += 1;
     chosen = {row: place, span: Math.max(0, Math.min(s.begin.length - 1, span))};

@@ -117,12 +117,16 @@ std::vector<const SweepRow*> shown_rows(const SweepReport& report) {
   if (listed || rows.size() <= kMostShownPoints) {
     return rows;
   }
-  const auto rank = [&](const SweepRow* row) {
-    return study::rank_of(*row, report.best, report.best_is);
-  };
-  std::stable_sort(rows.begin(), rows.end(),
-                   [&](const SweepRow* a, const SweepRow* b) { return rank(a) < rank(b); });
-  rows.resize(kMostShownPoints);
+  std::vector<std::pair<std::vector<double>, const SweepRow*>> ranked;
+  for (const SweepRow* row : rows) {
+    ranked.emplace_back(study::rank_of(*row, report.best, report.best_is), row);
+  }
+  std::stable_sort(ranked.begin(), ranked.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  rows.clear();
+  for (std::size_t i = 0; i < kMostShownPoints; ++i) {
+    rows.push_back(ranked[i].second);
+  }
   return rows;
 }
 

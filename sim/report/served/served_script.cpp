@@ -179,18 +179,16 @@ function showErrors(errors) {
   }
   const said = new Set();
   const list = errors.flatMap(error => {
-    // Who changed a field has given no argument.
-    const message = error.message.replace(/^argument --set [^ ]*: /, '');
     const placed = error.field ? reveal(error.field) : [];
     for (const row of placed) {
       const told = row.querySelector('.error');
-      told.textContent = message;
+      told.textContent = error.message;
       told.id = 'error-' + error.field;
       const input = row.querySelector('input, select');
       input?.setAttribute('aria-invalid', 'true');
       input?.setAttribute('aria-describedby', told.id);
     }
-    const text = (error.place || message).replace(/^argument --set [^ ]*: /, '');
+    const text = error.place || error.message;
     if (said.has(text)) return [];
     said.add(text);
     const item = document.createElement(error.place ? 'pre' : 'p');

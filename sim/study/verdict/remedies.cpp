@@ -171,48 +171,53 @@ Remedy loss(
 
 /// What makes an account of the run smaller; nothing of those that advice is computed for or that
 /// nobody loses.
-std::string_view ways_to_lose_less(campaign::Account account) {
+std::vector<training::Way> ways_to_lose_less(campaign::Account account,
+                                             const training::RunSpec& run) {
   using campaign::Account;
+  const bool no_levels = run.checkpoint.levels.empty();
   switch (account) {
     case Account::checkpoint:
-      return "saves beside training (run.checkpoint.mode: async); nearer levels; storage that "
-             "writes faster";
+      return {{"saves beside training (run.checkpoint.mode: async)",
+               run.checkpoint.mode == storage::CheckpointMode::synchronous},
+              {"nearer levels (run.checkpoint.levels)", no_levels},
+              {"storage that writes faster"}};
     case Account::diagnose:
-      return "the bad part named sooner (run.recovery.diagnosis)";
+      return {{"the bad part named sooner (run.recovery.diagnosis)"}};
     case Account::restart:
-      return "warm standby or restarts in place (run.recovery.standby, container_start, warm_up)";
+      return {{"warm standby (run.recovery.standby)", !run.recovery.standby},
+              {"a shorter start (run.recovery.container_start, warm_up)"}};
     case Account::load:
-      return "storage that reads faster; states from peers (run.recovery.state_from); nearer "
-             "levels";
+      return {{"storage that reads faster"},
+              {"states from peers (run.recovery.state_from)",
+               run.recovery.state_from == failures::StateSource::checkpoint},
+              {"nearer levels (run.checkpoint.levels)", no_levels}};
     case Account::cut_off:
-      return "a second way to each site";
+      return {{"a second way to each site"}};
     case Account::protection:
-      return "a cheaper scheme of fault tolerance (run.recovery.step_tax)";
+      return {{"a cheaper scheme of fault tolerance (run.recovery.step_tax)"}};
     case Account::input:
-      return "storage that feeds faster; a cache on the nodes (run.input)";
+      return {{"storage that feeds faster"}, {"a cache on the nodes (run.input)"}};
     case Account::degraded:
-      return "slow parts found and replaced sooner (run.recovery.slow_part)";
+      return {{"slow parts found and replaced sooner (run.recovery.slow_part)"}};
     case Account::maintenance:
-      return "planned work that stops fewer nodes";
+      return {{"planned work that stops fewer nodes"}};
     case Account::useful:
     case Account::lost:
     case Account::detect:
     case Account::wait:
     case Account::spare_idle:
-      return "";
+      return {};
   }
-  return "";
+  return {};
 }
 
 /// Each account of the run with what makes it smaller: at most all of it is gained.
-void add_losses_of_run(const campaign::CampaignResult& run, std::vector<Remedy>& list) {
-  double wall = 0;
+void add_losses_of_run(const RunReport& report, std::vector<Remedy>& list) {
+  const campaign::Ledger& ledger = report.campaign->ledger;
   for (const auto& entry : campaign::enum_words(campaign::Account{})) {
-    wall += entry.value == campaign::Account::spare_idle ? 0 : run.ledger[entry.value];
-  }
-  for (const auto& entry : campaign::enum_words(campaign::Account{})) {
-    const std::string way(ways_to_lose_less(entry.value));
-    const double share = wall > 0 ? run.ledger[entry.value] / wall : 0;
+    const std::string way =
+        training::open_ways(ways_to_lose_less(entry.value, report.scenario.run));
+    const double share = ledger.share_of_clock(entry.value);
     if (!way.empty()) {
       list.push_back({fmt::format("{}: {}", in_words(entry.value), way),
                       fmt::format("at most {} % of the wall clock", number(100 * share)), share,
@@ -264,7 +269,7 @@ double of_equal_stages(const training::StepResult& step) {
 std::vector<Remedy> losses(const RunReport& report) {
   std::vector<Remedy> list;
   if (report.campaign) {
-    add_losses_of_run(*report.campaign, list);
+    add_losses_of_run(report, list);
   }
   for (const auto& entry : core::enum_words(core::Activity{})) {
     const bool own = entry.value == core::Activity::compute || entry.value == core::Activity::other;

@@ -15,10 +15,9 @@ inline constexpr double kLeastGain = 0.002;
 /// - what was computed, the largest gain first: the checkpoint interval at which ETTR is best,
 ///   failures noticed sooner, enough spares, layers on other stages;
 /// - then the losses of the run and of the step, the largest first, each with what makes it
-/// smaller.
-///   The most that could be gained is what the run spends on it; of the step what a loss has of the
-///   longest path, or of the mean rank if that is more, while all else takes as long as now; of
-///   unequal stages about what equal ones would gain.
+///   smaller. The most that could be gained is what the run spends on it; of the step what a loss
+///   has of the longest path, or of the mean rank if that is more, while all else takes as long as
+///   now; of unequal stages about what equal ones would gain.
 /// A plan that does not fit has none: `headway plan` is the remedy.
 /// @param report  with all but remedies filled in
 std::vector<Remedy> remedies(const RunReport& report, std::size_t most = 6);

@@ -186,6 +186,7 @@ bool matters(std::string_view name, const workload::ParallelismSpec& layout) {
   return name == "context kind" ? layout.context > 1
          : name == "schedule"   ? layout.pipeline > 1
          : name == "sequence"   ? layout.tensor > 1
+         : name == "rank order" ? layout.pipeline > 1 && layout.data.value.value_or(1) > 1
                                 : true;
 }
 

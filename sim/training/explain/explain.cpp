@@ -259,15 +259,15 @@ std::string stretched_formula(const std::string& on_gpu, Seconds once, const Str
 
 /// What makes a stretched kernel shorter; where the CPU is the slower one, faster kernels hardly
 /// do.
-std::string stretched_change(const std::string& on_gpu, const Stretched& stretch) {
+std::string stretched_change(const std::string& on_gpu,
+                             const Stretched& stretch,
+                             const Scenario& scenario) {
   constexpr double kSmall = 1.01;  // Source: chosen
-  constexpr const char* kLaunches =
-      "CUDA graphs (training.framework.cuda_graphs); grouped launches and fused kernels; a larger "
-      "micro-batch";
+  const std::string launches = ways_to_shorten(Activity::launch, scenario);
   if (stretch.mean() < kSmall) {
     return on_gpu;
   }
-  return stretch.mean() > kEvenStretch ? kLaunches : fmt::format("{}; {}", on_gpu, kLaunches);
+  return stretch.mean() > kEvenStretch ? launches : fmt::format("{}; {}", on_gpu, launches);
 }
 
 /// What became of a transfer on the path: a rank that works beside it waits for its end alone.
@@ -365,7 +365,7 @@ class PathSums {
   [[nodiscard]] const KernelTimes& times() const { return times_of_kinds_.of(kind_); }
 
   /// The closed form of a sum, of one launch.
-  static Contribution contribution(const Sum& sum) {
+  [[nodiscard]] Contribution contribution(const Sum& sum) const {
     Contribution c = sum.words;
     c.time = Seconds(sum.seconds);
     c.count = sum.count;
@@ -375,7 +375,7 @@ class PathSums {
         break;
       case Form::kernel:
         c.formula = stretched_formula(c.formula, sum.once, sum.stretch);
-        c.change = stretched_change(c.change, sum.stretch);
+        c.change = stretched_change(c.change, sum.stretch, scenario_);
         c.once = sum.once * sum.stretch.mean();
         break;
       case Form::collective:

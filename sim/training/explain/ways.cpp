@@ -1,7 +1,6 @@
 #include "sim/training/explain/ways.h"
 
 #include <fmt/format.h>
-#include <vector>
 
 namespace headway::training {
 
@@ -9,18 +8,9 @@ using core::Activity;
 
 namespace {
 
-/// A way, and whether the scenario leaves it open: nobody is told to do what he does.
-struct Way {
-  const char* words;
-  bool open = true;
-};
-
 std::vector<Way> all_ways(Activity cause, const Scenario& s) {
   const auto& framework = s.training.framework;
-  const auto schedule = s.parallelism.schedule;
-  const bool zero_bubble = schedule != workload::ScheduleKind::gpipe &&
-                           schedule != workload::ScheduleKind::one_f_one_b &&
-                           schedule != workload::ScheduleKind::interleaved;
+  const bool zero_bubble = workload::splits_backward(s.parallelism.schedule);
   switch (cause) {
     case Activity::tensor:
       return {{"a smaller tensor degree"},
@@ -44,9 +34,10 @@ std::vector<Way> all_ways(Activity cause, const Scenario& s) {
               {"narrower gradients"},
               {"a faster network"}};
     case Activity::rank_imbalance:
-      return {{"sequences dealt by their work (training.balanced_ranks)"},
-              {"more micro-batches a step"},
-              {"weights that stay gathered, so that ranks meet once a step"}};
+      return {
+          {"sequences dealt by their work (training.balanced_ranks)", !s.training.balanced_ranks},
+          {"more micro-batches a step"},
+          {"weights that stay gathered, so that ranks meet once a step"}};
     case Activity::context:
       return {{"a smaller context degree"},
               {"another context_kind"},
@@ -55,7 +46,7 @@ std::vector<Way> all_ways(Activity cause, const Scenario& s) {
       return {{"a smaller expert degree"}, {"experts in one NVLink domain"}, {"a faster network"}};
     case Activity::launch:
       return {{"CUDA graphs (training.framework.cuda_graphs)", !framework.cuda_graphs},
-              {"fused kernels"},
+              {"grouped launches and fused kernels"},
               {"a larger micro-batch"}};
     case Activity::optimizer:
       return {{"an optimizer sharded over more ranks (zero1)",
@@ -64,7 +55,9 @@ std::vector<Way> all_ways(Activity cause, const Scenario& s) {
     case Activity::input:
       return {{"a data loader with more bandwidth"}};
     case Activity::checkpoint:
-      return {{"asynchronous saves (run.checkpoint.mode)"}};
+      return {{"asynchronous saves (run.checkpoint.mode)",
+               s.run.checkpoint.mode == storage::CheckpointMode::synchronous},
+              {"saves less often"}};
     default:
       return {{"a faster network"}};
   }
@@ -72,12 +65,16 @@ std::vector<Way> all_ways(Activity cause, const Scenario& s) {
 
 }  // namespace
 
-std::string ways_to_shorten(Activity cause, const Scenario& scenario) {
+std::string open_ways(const std::vector<Way>& ways) {
   std::string text;
-  for (const Way& way : all_ways(cause, scenario)) {
+  for (const Way& way : ways) {
     text += way.open ? fmt::format("{}{}", text.empty() ? "" : "; ", way.words) : "";
   }
   return text;
+}
+
+std::string ways_to_shorten(Activity cause, const Scenario& scenario) {
+  return open_ways(all_ways(cause, scenario));
 }
 
 }  // namespace headway::training

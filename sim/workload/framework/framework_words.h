@@ -53,6 +53,12 @@ constexpr auto enum_words(ScheduleKind) {
                     E{S::dual_pipe, "dualpipe"},
                     E{S::dual_pipe_v, "dualpipe-v"}};
 }
+/// Whether the gradients of inputs and of weights are passes of their own, so that the latter fill
+/// bubbles.
+constexpr bool splits_backward(ScheduleKind schedule) {
+  return schedule != ScheduleKind::gpipe && schedule != ScheduleKind::one_f_one_b &&
+         schedule != ScheduleKind::interleaved;
+}
 
 /// The attention kernels a software stack calls.
 enum class AttentionKernels { newest, unfused, flash2, flash3, cudnn, sdpa };
