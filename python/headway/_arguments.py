@@ -134,6 +134,8 @@ def _words(kind: Any) -> str:
         return "a path"
     if origin is Callable:
         return "a function"
+    if origin is Mapping:
+        return "a mapping"
     named = {bool: "True or False", int: "a whole number", float: "a number", str: "a text"}
     return named.get(kind) or f"a {getattr(kind, '__name__', kind)}"
 

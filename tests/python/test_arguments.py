@@ -102,7 +102,7 @@ def test_all_that_is_wrong_is_said_at_once(small):
         (lambda s: headway.run(s).trace("x.json", steps="2"), "steps must be a whole number"),
         (lambda s: headway.run(s, sead=1), "unexpected keyword argument 'sead'"),
         (lambda s: headway.run(), "missing 1 required positional argument: 'scenario'"),
-        (lambda s: headway.run(5), "a scenario is a path, a Scenario or a mapping, not 5"),
+        (lambda s: headway.run(5), "scenario must be a path or a Scenario or a mapping, not 5"),
     ],
 )
 def test_arguments_of_another_kind_are_named(small, tmp_path, monkeypatch, call, said):
