@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 #include <random>
+#include <set>
 #include <vector>
 
 #include "sim/analytic/analytic.h"
@@ -149,6 +150,27 @@ TEST(KnownCosts, RemembersNothingThatBelongsToAnotherLayout) {
     }
   }
   EXPECT_GE(compared, 200);
+}
+
+// Bounds, too: of layouts that share an order of passes each has its own, asked after whichever.
+TEST(KnownCosts, BoundsOfOneLayoutAreNotThoseOfTheLast) {
+  auto s = eight_nodes();
+  AnalyticTier used(s);
+  std::set<double> bounds;
+  for (const int tensor : {1, 2, 4, 8, 1}) {
+    for (const auto order :
+         {workload::RankOrder::data_first, workload::RankOrder::pipeline_first}) {
+      auto layout = s.parallelism;
+      layout.pipeline = 2;
+      layout.tensor = tensor;
+      layout.rank_order = order;
+      const int data = 64 / 2 / tensor;
+      const auto bound = used.least(layout, data, 4);
+      EXPECT_EQ(bound, AnalyticTier(s).least(layout, data, 4)) << tensor;
+      bounds.insert(bound.si());
+    }
+  }
+  EXPECT_GE(bounds.size(), 4U);
 }
 
 }  // namespace

@@ -212,6 +212,28 @@ TEST(Engine, RunsUnconnectedPartitionsInOneWindow) {
   EXPECT_EQ(summary.events, 200U);
 }
 
+// Two processes answer each other and nothing else is due: what is on its way, to a partition that
+// was passed over already, to a later one or to another group, is what the next window begins with.
+// 4 between answers, from 1 on: 1, 5, ..., 97.
+TEST(Engine, GoesOnWhileOnlyMessagesAreUnderWay) {
+  for (const std::vector<std::uint32_t>& places :
+       {std::vector<std::uint32_t>{0, 1}, {1, 0}, {0, 100}, {100, 0}}) {
+    Scripted first({}, [](Context& c, const Event&) {
+      c.send(ChannelId(0), c.find({"second", 0}), 4, {});
+    });
+    Scripted second([](Context& c) { c.schedule(1, {}); },
+                    [](Context& c, const Event&) {
+                      c.send(ChannelId(1), c.find({"first", 0}), 4, {});
+                    });
+    Engine engine({.partition_of_process = places});
+    engine.add({"first", 0}, first);
+    engine.add({"second", 0}, second);
+    engine.connect({"first"}, {"second"}, 4);
+    engine.connect({"second"}, {"first"}, 4);
+    EXPECT_EQ(engine.run(101).events, 25U) << places[0];
+  }
+}
+
 TEST(Engine, DeliversAMessageThatIsDueAtTheFirstTickOfTheNextWindow) {
   // The earliest a message can come is exactly the end of the window it was sent in.
   Scripted sink([](Context& c) { c.schedule(1, {}); },
