@@ -115,6 +115,8 @@ def _fits(kind: Any, value: Any) -> bool:
     if get_origin(kind) is Callable:
         return callable(value)
     kind = get_origin(kind) or kind  # Mapping of Mapping[str, object]
+    if kind is Mapping:  # also a row of pandas, which only acts as one
+        return isinstance(value, Mapping) or hasattr(value, "keys") and hasattr(value, "items")
     return isinstance(value, kind) if isinstance(kind, type) else True
 
 
