@@ -9,6 +9,7 @@
 
 #include "sim/config/suggestions/suggest.h"
 #include "sim/config/unit_text.h"
+#include "sim/core/read_file.h"
 #include "sim/core/text.h"
 #include "sim/report/constants.h"
 #include "sim/report/table.h"
@@ -190,9 +191,8 @@ std::string entry_text(const std::string& kind, const std::string& name) {
   std::vector<std::string> names;
   for (const auto& entry : config::list_entries(kind, config_roots())) {
     if (entry.name == name) {
-      std::ifstream file(entry.path);
       return "# " + entry.path.string() + "\n" +
-             std::string(std::istreambuf_iterator<char>(file), {});
+             core::read_file(entry.path, core::kLargestConfiguration);
     }
     names.push_back(entry.name);
   }

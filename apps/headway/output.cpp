@@ -88,13 +88,20 @@ class Draft {
   Draft(const OutFile& out, std::size_t number)
       : out_(out.path),
         target_(target_of(out.path)),
-        path_(folder_of(target_) / fmt::format(".headway.{}.{}.tmp", ::getpid(), number)) {
-    const int file = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    const bool written = file >= 0 && write_all(file, out.text);
-    const int cause = errno;
-    if (file >= 0) {
-      ::close(file);
+        path_(name(number, 0)) {
+    // Processes of several containers may have one number and one folder, and one that was killed
+    // leaves its draft behind: what is there is another's.
+    int file = create();
+    for (std::size_t other = 1; file < 0 && errno == EEXIST && other < kMostDrafts; ++other) {
+      path_ = name(number, other);
+      file = create();
     }
+    if (file < 0) {
+      refuse(out_, std::strerror(errno));
+    }
+    const bool written = write_all(file, out.text);
+    const int cause = errno;
+    ::close(file);
     if (!written) {
       ::unlink(path_.c_str());
       refuse(out_, std::strerror(cause));
@@ -136,6 +143,15 @@ class Draft {
   }
 
  private:
+  static constexpr std::size_t kMostDrafts = 1000;  ///< of one number, of other processes
+
+  [[nodiscard]] fs::path name(std::size_t number, std::size_t other) const {
+    return folder_of(target_) / fmt::format(".headway.{}.{}.{}.tmp", ::getpid(), number, other);
+  }
+  [[nodiscard]] int create() const {
+    return ::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  }
+
   std::string out_;
   fs::path target_, path_;
   bool placed_ = false;

@@ -36,7 +36,7 @@ class Sweep(SweepResult):
     @property
     def best_row(self) -> SweepRow | None:
         """The best point whose status is ok."""
-        return None if self.best_point is None else self.rows[self.best_point]
+        return next((row for row in self.rows if row.point == self.best_point), None)
 
     def to_pandas(self) -> Any:
         """A line a point: number, changes, figures by their paths, status and reason.

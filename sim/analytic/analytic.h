@@ -22,8 +22,7 @@ namespace headway::analytic {
 /// A step as the analytic tier sees it; the parts add up to `time`.
 struct AnalyticStep {
   core::Seconds time;
-  core::Seconds pipeline;  ///< first forward to the last stage's... to the end of the last backward
-                           ///< of any stage
+  core::Seconds pipeline;   ///< the first forward to the last backward, of any stage
   core::Seconds reduction;  ///< gradient reductions that the last backward does not hide
   core::Seconds imbalance;  ///< waits for the data rank with the most work
   core::Seconds update;     ///< norm of the gradients, optimizer, gathers after it, fixed overhead

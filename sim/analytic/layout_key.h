@@ -24,7 +24,7 @@ struct OrderKey {
   bool operator==(const OrderKey&) const = default;
 };
 
-inline std::size_t mixed(std::initializer_list<int> parts) {
+inline std::size_t hash_of(std::initializer_list<int> parts) {
   std::uint64_t hash = 0;
   for (const int part : parts) {
     hash = (hash ^ static_cast<std::uint64_t>(part)) * 0x9e3779b97f4a7c15ULL;
@@ -34,7 +34,7 @@ inline std::size_t mixed(std::initializer_list<int> parts) {
 }
 
 /// Small numbers, below 16 each.
-inline int packed(std::initializer_list<int> parts) {
+inline int pack_nibbles(std::initializer_list<int> parts) {
   unsigned all = 0;
   for (const int part : parts) {
     all = all << 4U | static_cast<unsigned>(part);
@@ -53,17 +53,17 @@ struct KeyHash {
     for (const int layers : p.chunk_recompute) {
       again = 31 * again + layers;
     }
-    return mixed({again, p.tensor, p.context, p.expert, p.expert_tensor, p.pipeline,
+    return hash_of({again, p.tensor, p.context, p.expert, p.expert_tensor, p.pipeline,
                   p.virtual_stages, p.micro_batch, key.data, p.shard_group_size,
                   p.first_stage_layers, p.last_stage_layers, parts, p.recompute_period,
                   p.recompute_layers,
-                  packed({static_cast<int>(p.recompute), static_cast<int>(p.sharding),
+                  pack_nibbles({static_cast<int>(p.recompute), static_cast<int>(p.sharding),
                           static_cast<int>(p.schedule), static_cast<int>(p.context_kind),
                           static_cast<int>(p.rank_order), static_cast<int>(p.offload),
                           static_cast<int>(p.sequence), static_cast<int>(p.reshard)})});
   }
   std::size_t operator()(const OrderKey& key) const {
-    return mixed({static_cast<int>(key.schedule), key.pipeline, key.chunks, key.micro_batches});
+    return hash_of({static_cast<int>(key.schedule), key.pipeline, key.chunks, key.micro_batches});
   }
 };
 

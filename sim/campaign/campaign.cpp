@@ -10,6 +10,7 @@
 #include "sim/campaign/energy.h"
 #include "sim/campaign/resolve/resolve.h"
 #include "sim/campaign/saves/resolve_saves.h"
+#include "sim/campaign/saves/restore.h"
 #include "sim/campaign/slow/slow_parts.h"
 #include "sim/campaign/trials.h"
 #include "sim/core/error.h"
@@ -20,6 +21,7 @@
 
 namespace headway::campaign {
 
+using namespace core::literals;
 using core::Seconds;
 
 namespace {
@@ -48,7 +50,7 @@ class Metering {
         input_(resolved.input_bytes),
         saved_(resolved.checkpoint_bytes),
         loaded_(resolved.restart_bytes),
-        archived_(checked.scenario().run.checkpoint.archive.value_or(Seconds(0))),
+        archived_(static_cast<double>(archived_every(resolved.job)) * effective_interval(resolved.job)),
         oldest_(checked.scenario().run.checkpoint.keep * effective_interval(resolved.job)) {}
 
   [[nodiscard]] price::Usage of(const TrialResult& trial) const {
@@ -64,7 +66,7 @@ class Metering {
         static_cast<double>(job_.spare_nodes) * job_.gpus_per_node * wall.si();
     usage.useful_gpu_seconds = gpus * useful.si();
     usage.relative_price = relative_price_;
-    usage.tokens = useful / job_.step * tokens_per_step_;
+    usage.tokens = steps_of(job_, trial) * tokens_per_step_;
     usage.stored_byte_seconds = (mean_kept(trial.saves, keep_) * saved_ + input_).si() * wall.si();
     usage.oldest = std::min(oldest_, wall);
     if (archived_.si() > 0) {
@@ -166,7 +168,6 @@ void add_bring_up(const training::CheckedScenario& checked,
                   std::vector<price::Usage>& usages,
                   CampaignOutcome& outcome) {
   const auto& run = checked.scenario().run;
-  constexpr double kDay = 86400;  // Source: seconds of a day
   std::vector<double> waits, ready;
   core::Sum tests, slower;
   for (std::size_t i = 0; i < trials.size(); ++i) {
@@ -174,10 +175,10 @@ void add_bring_up(const training::CheckedScenario& checked,
     const BroughtUp one =
         bring_up(*run.bring_up, checked.scenario().cluster.nodes, job.spare_nodes, wall,
                  static_cast<std::uint64_t>(run.seed), static_cast<std::uint32_t>(i));
-    waits.push_back(one.wait.si() / kDay);
-    ready.push_back((one.wait + wall + one.slower).si() / kDay);
+    waits.push_back(one.wait / 1_days);
+    ready.push_back((one.wait + wall + one.slower) / 1_days);
     tests.add(one.tests);
-    slower.add(one.slower.si() / kDay);
+    slower.add(one.slower / 1_days);
     metering.add_bring_up(one, usages[i]);
   }
   const auto n = static_cast<double>(trials.size());

@@ -39,8 +39,9 @@ struct IntervalPoint {
              "ETTR of the same job at that interval; absent where the run would hardly end",
              core::probability);
     v.part("exact", exact,
-           "by closed form, where nobody waits for a spare and it agrees with the trials; else up "
-           "to 50 trials with equal random numbers");
+           "by closed form, where nobody waits for a spare and it agrees with the trials; else "
+           "trials with equal random numbers, 50 or as many as see 100 failures, or that form of a "
+           "short run where all trials would see fewer than 10");
   }
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <iterator>
+#include <utility>
 
 #include "sim/core/engine/executor.h"
 #include "sim/core/error.h"
@@ -40,6 +41,60 @@ ClusterState without_outages(const ClusterState& state) {
   std::copy_if(state.parts.begin(), state.parts.end(), std::back_inserter(rest.parts),
                [](const SlowState& part) { return part.kind != SlowState::Kind::flap; });
   return canonical(std::move(rest));
+}
+
+/// Slow parts of one kind, one severity and one class of places, by replica.
+using AlikeParts = std::vector<SlowState>;
+
+std::vector<AlikeParts> by_likeness(std::vector<SlowState> parts) {
+  std::sort(parts.begin(), parts.end());  // by replica last
+  std::vector<AlikeParts> classes;
+  for (const SlowState& part : parts) {
+    const auto is_like = [&](const SlowState& other) {
+      return part.kind == other.kind && part.keeps == other.keeps &&
+             part.position == other.position;
+    };
+    if (classes.empty() || !is_like(classes.back().front())) {
+      classes.emplace_back();
+    }
+    classes.back().push_back(part);
+  }
+  return classes;
+}
+
+/// Of all pairs of parts one of each sort: thousands of slow parts are of few classes, and of two
+/// in a pair only their classes matter, and whether they are in one replica.
+std::vector<std::pair<SlowState, SlowState>> different_pairs(std::vector<SlowState> parts) {
+  const std::vector<AlikeParts> classes = by_likeness(std::move(parts));
+  std::vector<std::pair<SlowState, SlowState>> pairs;
+  for (std::size_t i = 0; i < classes.size(); ++i) {
+    const AlikeParts& one = classes[i];
+    if (one.size() > 1) {
+      pairs.emplace_back(one[0], one[1]);
+    }
+    for (std::size_t k = 0; k < i; ++k) {
+      const AlikeParts& other = classes[k];
+      const auto apart = [](const SlowState& a, const SlowState& b) {
+        return a.replica != b.replica;
+      };
+      if (apart(one.front(), other.back())) {
+        pairs.emplace_back(one.front(), other.back());
+      } else if (apart(one.back(), other.back())) {
+        pairs.emplace_back(one.back(), other.back());
+      } else if (apart(one.back(), other.front())) {
+        pairs.emplace_back(one.back(), other.front());
+      }
+      auto a = one.begin();
+      auto b = other.begin();
+      while (a != one.end() && b != other.end() && apart(*a, *b)) {
+        a->replica < b->replica ? ++a : ++b;
+      }
+      if (a != one.end() && b != other.end()) {
+        pairs.emplace_back(*a, *b);
+      }
+    }
+  }
+  return pairs;
 }
 
 }  // namespace
@@ -155,12 +210,23 @@ double StepTimes::slowness(const ClusterState& state) {
       felt.push_back(part);
     }
   }
-  for (std::size_t i = 0; i < felt.size(); ++i) {
-    for (std::size_t k = 0; k < i; ++k) {
-      slowest = std::max(slowest, remembered(merged(canonical({{felt[k], felt[i]}, state.heat}))));
-    }
+  for (const auto& [one, other] : different_pairs(std::move(felt))) {
+    slowest = std::max(slowest, of_pair(canonical({{one, other}, state.heat})));
   }
   return slowest;
+}
+
+double StepTimes::of_pair(const ClusterState& pair) {
+  {
+    const std::scoped_lock lock(mutex_);
+    if (const auto found = pairs_.find(pair); found != pairs_.end()) {
+      return found->second;
+    }
+  }
+  const double slowness = remembered(merged(pair));
+  const std::scoped_lock lock(mutex_);
+  pairs_.emplace(pair, slowness);
+  return slowness;
 }
 
 /// Positions that are like that of `part`, itself among them.

@@ -113,13 +113,15 @@ class StepTimes {
     double slowness = 1;
   };
   double remembered(const ClusterState& state);
+  double of_pair(const ClusterState& pair);
   ClusterState merged(const ClusterState& pair);
   std::vector<std::uint16_t> alike(const SlowState& part);
 
   Slowness slowness_;
   Circumstances circumstances_;
-  std::mutex mutex_;  // of the map; simulations run outside it
+  std::mutex mutex_;  // of the maps; simulations run outside it
   std::map<ClusterState, std::unique_ptr<Answer>> known_;
+  std::map<ClusterState, double> pairs_;  ///< as they are, places not yet taken to be alike
 };
 
 }  // namespace headway::campaign

@@ -253,10 +253,14 @@ bool anyone_waited(std::span<const TrialResult> trials) {
                      [](const TrialResult& trial) { return trial[Account::wait] > 0; });
 }
 
-/// The clock counts microseconds: a run that did all its work did the steps that were asked for.
 double steps_of(const JobModel& job, const TrialResult& trial) {
   const core::Tick useful = trial[Account::useful];
-  const bool whole = job.end.work && useful == Clock::campaign().to_ticks(*job.end.work);
+  const Clock clock = Clock::campaign();
+  if (job.whole_steps) {  // of as many ticks as JobTicks gives them
+    return static_cast<double>(useful) /
+           static_cast<double>(std::max<core::Tick>(1, clock.to_ticks(job.step)));
+  }
+  const bool whole = job.end.work && useful == clock.to_ticks(*job.end.work);
   return whole ? std::round(*job.end.work / job.step) : seconds(useful) / job.step.si();
 }
 

@@ -69,6 +69,10 @@ double mean_ettr(std::span<const TrialResult> trials);
 /// included.
 double goodput_of(const JobModel& job, const TrialResult& trial);
 
+/// Steps that a trial did for good. The clock counts microseconds: a run that did all its work did
+/// the steps that were asked for.
+double steps_of(const JobModel& job, const TrialResult& trial);
+
 /// All distributions. Tokens, storage figures and notes are left to the caller.
 CampaignResult summarize(const JobModel& job, std::span<const TrialResult> trials);
 

@@ -252,6 +252,4 @@ std::string schema_of(std::string_view kind) {
   return schema.dump(2) + "\n";
 }
 
-std::string scenario_schema() { return schema_of("scenarios"); }
-
 }  // namespace headway::config

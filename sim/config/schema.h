@@ -6,10 +6,8 @@
 
 namespace headway::config {
 
-/// JSON Schema (draft-07) of the scenario file; committed as `configs/schema/scenarios.json`.
-std::string scenario_schema();
-
-/// JSON Schema (draft-07) of the files of one kind ("gpus", "nodes", ..., "scenarios").
+/// JSON Schema (draft-07) of the files of one kind ("gpus", "nodes", ..., "scenarios"); committed
+/// in `configs/schema`.
 /// @throws core::Error if `kind` is none of `catalogue_kinds()`
 std::string schema_of(std::string_view kind);
 

@@ -27,4 +27,9 @@ constexpr auto enum_words(CollectiveKind) {
                     E{CollectiveKind::send_receive, "send_receive"}};
 }
 
+/// Whether what each rank gets is of its own: nothing is added up on the way or passed on.
+constexpr bool is_exchange(CollectiveKind kind) {
+  return kind == CollectiveKind::all_to_all || kind == CollectiveKind::send_receive;
+}
+
 }  // namespace headway::core

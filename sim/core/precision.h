@@ -6,8 +6,7 @@
 
 namespace headway::core {
 
-/// The operand format of the matrix products of a training run; accumulation and optimizer are
-/// fp32.
+/// The operand format of the matrix products of a training run, which are added up in fp32.
 enum class Precision { fp32, tf32, bf16, fp16, fp8, mxfp8, nvfp4 };
 
 constexpr auto enum_words(Precision) {

@@ -22,10 +22,6 @@ std::array<std::uint32_t, 4> philox4x32_10(std::array<std::uint32_t, 4> counter,
   return {bits.v[0], bits.v[1], bits.v[2], bits.v[3]};
 }
 
-double weibull_from(double uniform, double shape, double scale) {
-  return scale * portable_pow(-portable_log(uniform), 1 / shape);
-}
-
 double normal_from(double uniform, double mean, double deviation) {
   return mean + deviation * normal_quantile(uniform);
 }

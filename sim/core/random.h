@@ -36,8 +36,6 @@ constexpr std::uint64_t index_below(std::uint64_t word, std::uint64_t bound) {
 inline double exponential_from(double uniform, double mean) {
   return -mean * portable_log(uniform);
 }
-/// Survival function exp(-(x / scale)^shape): x = scale (-log u)^(1 / shape).
-double weibull_from(double uniform, double shape, double scale);
 /// Mean and standard deviation.
 double normal_from(double uniform, double mean, double deviation);
 /// exp of a normal variable with mean `mu` and deviation `sigma`; its median is exp(mu).

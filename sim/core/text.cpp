@@ -83,9 +83,11 @@ std::string compact(double value) {
   static constexpr std::array<std::pair<double, const char*>, 4> kSizes{
       {{1e12, " T"}, {1e9, " B"}, {1e6, " M"}, {1e3, " k"}}};
   constexpr double kLongest = 1e4;  // of a number without a letter
-  for (const auto& [size, letter] : kSizes) {
-    if (std::abs(value) >= std::max(size, kLongest)) {
-      return number(value / size) + letter;
+  const double size = std::abs(value);
+  for (const auto& [unit, letter] : kSizes) {
+    // From where three digits are those of one of it: 999,600 is 1.00 M.
+    if (size >= std::max(0.9995 * unit, kLongest)) {
+      return number(value / unit) + letter;
     }
   }
   return number(value);

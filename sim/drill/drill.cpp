@@ -389,7 +389,7 @@ DrillResult drill(const training::CheckedScenario& checked,
   if (options.remedies) {
     const auto nodes = std::max<std::int64_t>(1, effect.nodes_lost);
     result.remedies =
-        try_remedies(again, changes_for(checked.scenario(), result.setup, nodes), result.lost);
+        try_remedies(again, changes_for(checked.scenario(), result.setup, result.fault, nodes), result.lost);
   }
   assume(checked.scenario(), result);
   warn(result);

@@ -17,7 +17,8 @@ DrillProcess::DrillProcess(const DrillInput& input)
       setup_(*input.setup),
       interval_(drill_ticks(setup_.saves.interval)),
       work_(drill_ticks(setup_.since_save)),
-      spares_(setup_.spares) {
+      spares_(std::max<std::int64_t>(
+          0, setup_.spares - (in_.fault ? places_behind(setup_, *in_.fault) : 0))) {
   if (interval_ > 0) {
     work_ = std::min(work_, interval_ - 1);
   }

@@ -87,11 +87,15 @@ void add_saves(std::vector<Change>& changes, const Scenario& scenario, const Dri
 void add_recovery(std::vector<Change>& changes,
                   const Scenario& scenario,
                   const DrillSetup& setup,
+                  const Fault& fault,
                   std::int64_t nodes_lost) {
   const auto& recovery = scenario.run.recovery;
   constexpr double kQuick = 10;  // Source: chosen
-  const int spares = scenario.cluster.spares + static_cast<int>(nodes_lost);
-  design(changes, fmt::format("{} more spare node{}", nodes_lost, nodes_lost == 1 ? "" : "s"),
+  // The first of them hang on the broken leaf, too, if it has ports left.
+  const auto behind = static_cast<int>(places_behind(setup, fault));
+  const int spares = std::max(scenario.cluster.spares, behind) + static_cast<int>(nodes_lost);
+  const int more = spares - scenario.cluster.spares;
+  design(changes, fmt::format("{} more spare node{}", more, more == 1 ? "" : "s"),
          fmt::format("cluster.spares={}", spares),
          [spares](Scenario& s) { s.cluster.spares = spares; });
   if (recovery.diagnosis.si() > kQuick) {
@@ -113,11 +117,12 @@ void add_recovery(std::vector<Change>& changes,
 
 std::vector<Change> changes_for(const Scenario& scenario,
                                 const DrillSetup& setup,
+                                const Fault& fault,
                                 std::int64_t nodes_lost) {
   std::vector<Change> changes;
   add_monitors(changes, setup);
   add_saves(changes, scenario, setup);
-  add_recovery(changes, scenario, setup, nodes_lost);
+  add_recovery(changes, scenario, setup, fault, nodes_lost);
   return changes;
 }
 

@@ -24,9 +24,11 @@ struct Change {
 };
 
 /// The changes that are not made already.
-/// @param nodes_lost  by the fault
+/// @param fault       at its place
+/// @param nodes_lost  by it
 std::vector<Change> changes_for(const training::Scenario& scenario,
                                 const DrillSetup& setup,
+                                const Fault& fault,
                                 std::int64_t nodes_lost);
 
 }  // namespace headway::drill

@@ -138,6 +138,7 @@ void set_saves(const training::CheckedScenario& checked,
   const auto& storage = *scenario.cluster.storage;  // a job that runs has one
   auto& saves = setup.saves;
   saves.synchronous = checkpoint.mode == storage::CheckpointMode::synchronous;
+  const storage::ShardLayout layout = campaign::shard_layout(checked);
   const JobModel& job = resolved.job;
   const Seconds durable = job.interval.si() > 0 ? campaign::effective_interval(job) : Seconds(0);
   saves.near = job.near;
@@ -151,14 +152,14 @@ void set_saves(const training::CheckedScenario& checked,
   saves.snapshot = saves.synchronous
                        ? std::min(saves.near.empty() ? job.stall : Seconds(0),
                                   storage::snapshot_stall(
-                                      campaign::shard_layout(checked), checkpoint,
+                                      layout, checkpoint,
                                       training::weakest_node(scenario.cluster).gpu.host_bandwidth))
                        : job.stall;
   saves.write = saves.synchronous ? job.stall - saves.snapshot : job.persist;
   saves.via_drives = checkpoint.via_drives;
-  saves.node_bytes = storage::written_per_node(campaign::shard_layout(checked), checkpoint);
+  saves.node_bytes = storage::share_of_writer(layout, checkpoint);
   saves.node_rate = storage.client_write_bandwidth;
-  saves.server_share = storage.write_bandwidth / static_cast<double>(setup.nodes);
+  saves.server_share = storage.write_bandwidth / static_cast<double>(storage::writing_nodes(layout, checkpoint));
   saves.keep = checkpoint.keep;
   saves.archive = checkpoint.archive.value_or(saves.archive);
 }
@@ -210,14 +211,23 @@ void set_machine(const training::Scenario& scenario, DrillSetup& setup) {
   }
   const auto ports = static_cast<int>(shape.ports_per_leaf);
   const int ports_of_node = shape.rail_leaves ? 1 : static_cast<int>(shape.rails);
+  setup.room_of_leaf = std::max(1, ports / ports_of_node);
   setup.nodes_per_leaf =
-      static_cast<int>(std::clamp<std::int64_t>(ports / ports_of_node, 1, setup.nodes));
+      static_cast<int>(std::min<std::int64_t>(setup.room_of_leaf, setup.nodes));
   setup.nodes_per_rack = static_cast<int>(std::clamp<std::int64_t>(
       std::max(2, scenario.cluster.node.scale_up.domain_gpus / scenario.cluster.node.gpus), 1,
       setup.nodes));
 }
 
 }  // namespace
+
+std::int64_t places_behind(const DrillSetup& setup, const Fault& fault) {
+  if (fault.kind != FaultKind::leaf_down || setup.room_of_leaf == 0) {
+    return 0;
+  }
+  const std::int64_t end = (fault.node / setup.room_of_leaf + 1) * setup.room_of_leaf;
+  return std::max<std::int64_t>(0, end - setup.nodes);
+}
 
 Seconds usual_since_save(const DrillSetup& setup) {
   const Seconds interval = setup.saves.interval;

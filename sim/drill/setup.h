@@ -58,6 +58,7 @@ struct DrillSetup {
   std::int64_t gpus = 1, nodes = 1, spares = 0;
   std::int64_t replicas = 1;  ///< data-parallel copies that can go on without one another
   int nodes_per_leaf = 1;     ///< that lose at least a NIC with one leaf
+  int room_of_leaf = 0;       ///< nodes that it has ports for; 0: spares hang on other leaves
   int nodes_per_rack = 2;
   std::int64_t leaves = 1;
   std::int64_t sites = 1;                ///< equally many nodes on each, in their order
@@ -81,6 +82,10 @@ struct DrillSetup {
 
 /// Who watches, by default and by what the scenario says of its detectors.
 void set_monitors(const failures::RecoverySpec& recovery, DrillSetup& setup);
+
+/// Places for further nodes, spares the first of them, that hang on the leaf that is down: they
+/// cannot take the place of what hangs on it. 0 for other faults.
+std::int64_t places_behind(const DrillSetup& setup, const Fault& fault);
 
 /// Half an interval; without saves, half the drill.
 core::Seconds usual_since_save(const DrillSetup& setup);

@@ -72,12 +72,30 @@ constexpr double kUnalignedBatched = 1.0 / 13;
 /// sometimes one, sometimes the other: between maximum and sum.
 constexpr double kLaunchNorm = 8;
 
+/// Elements in 16 bytes of an operand.
+std::int64_t elements_of_a_piece(Precision precision) {
+  switch (precision) {
+    case Precision::fp32:
+    case Precision::tf32:
+      return 4;
+    case Precision::bf16:
+    case Precision::fp16:
+      return 8;
+    case Precision::fp8:
+    case Precision::mxfp8:
+      return 16;
+    case Precision::nvfp4:
+      return 32;
+  }
+  return 8;
+}
+
 /// Share of the rate that is left when rows of an operand do not begin at 16-byte boundaries.
-/// Tensor cores load 16-byte pieces of a row (NVIDIA DU-09799, section 2; 8 elements of 16 bits, 4
-/// of tf32): kernels for other rows are several times slower, batched ones fall back to the cores
+/// Tensor cores load 16-byte pieces of a row (NVIDIA DU-09799, section 2; 8 elements of 16 bits, 16
+/// of 8, 4 of tf32): kernels for other rows are several times slower, batched ones fall back to the cores
 /// without matrix units (one sixteenth of the peak on A100).
 double alignment_share(const Kernel& kernel) {
-  const std::int64_t aligned = kernel.precision == Precision::tf32 ? 4 : 8;
+  const std::int64_t aligned = elements_of_a_piece(kernel.precision);
   if (kernel.precision == Precision::fp32) {
     return 1;  // the units that multiply fp32 load numbers one by one
   }

@@ -9,7 +9,7 @@
 #include "sim/core/fields.h"
 #include "sim/core/ranges.h"
 #include "sim/core/units.h"
-#include "sim/network/packet/packet_spec.h"
+#include "sim/network/packet_spec.h"
 
 namespace headway::network {
 

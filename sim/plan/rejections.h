@@ -13,8 +13,8 @@ namespace headway::plan {
 /// Layouts left out for one reason.
 struct Rejection {
   /// A field of `parallelism` whose rule they break, or "rule" of several; "batch"; "memory",
-  /// "headroom", "host memory"; "slower"; a limit: "gpus", "power", "deadline", "budget",
-  /// "goodput"; "too large" (for the simulator)
+  /// "headroom", "host memory"; "slower"; a limit: "gpus", "racks", "power", "deadline", "budget",
+  /// "goodput"; "software" that does not start it; "too large" (for the simulator)
   std::string kind;
   std::string reason;  ///< one sentence
   std::int64_t count = 0;

@@ -69,7 +69,9 @@ Seconds snapshot_time(const ShardLayout& layout,
 Seconds snapshot_stall(const ShardLayout& layout,
                        const CheckpointSpec& checkpoint,
                        BytesPerSecond host_bandwidth) {
-  return checkpoint.fixed_cost + snapshot_time(layout, checkpoint, host_bandwidth);
+  return checkpoint.fixed_cost + checkpoint_bytes(layout.parameters, checkpoint) /
+                                     static_cast<double>(writing_gpus(layout, checkpoint)) /
+                                     host_bandwidth;
 }
 
 BytesPerSecond client_write_rate(const StorageSpec& storage) {
@@ -91,14 +93,22 @@ std::int64_t writing_nodes(const ShardLayout& layout, const CheckpointSpec& chec
              : std::max<std::int64_t>(1, (nodes + layout.replicas - 1) / layout.replicas);
 }
 
+std::int64_t writing_gpus(const ShardLayout& layout, const CheckpointSpec& checkpoint) {
+  return std::min(layout.gpus, writing_nodes(layout, checkpoint) * layout.gpus_per_node);
+}
+
+Bytes share_of_writer(const ShardLayout& layout, const CheckpointSpec& checkpoint) {
+  return checkpoint_bytes(layout.parameters, checkpoint) /
+         static_cast<double>(writing_nodes(layout, checkpoint));
+}
+
 Seconds file_time(const ShardLayout& layout,
                   const CheckpointSpec& checkpoint,
                   const StorageSpec& storage) {
   if (!storage.files_per_second) {
     return Seconds(0);
   }
-  const std::int64_t writers =
-      std::min(layout.gpus, writing_nodes(layout, checkpoint) * layout.gpus_per_node);
+  const std::int64_t writers = writing_gpus(layout, checkpoint);
   return Seconds(static_cast<double>(writers * checkpoint.files_per_writer) /
                  *storage.files_per_second);
 }
@@ -108,8 +118,7 @@ Seconds persist_time_slow_node(const ShardLayout& layout,
                                const StorageSpec& storage,
                                double keeps) {
   const std::int64_t writers = writing_nodes(layout, checkpoint);
-  const Bytes share =
-      checkpoint_bytes(layout.parameters, checkpoint) / static_cast<double>(writers);
+  const Bytes share = share_of_writer(layout, checkpoint);
   return storage.latency + file_time(layout, checkpoint, storage) +
          std::max(share / (keeps * client_write_rate(storage)),
                   equal_clients_time(writers, share, client_write_rate(storage),

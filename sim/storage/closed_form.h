@@ -43,7 +43,7 @@ struct ShardLayout {
 /// Bytes of one whole checkpoint: parameters x bytes per parameter, each byte stored once.
 core::Bytes checkpoint_bytes(double parameters, const CheckpointSpec& checkpoint);
 
-/// Bytes one node writes: the checkpoint divided equally over all nodes.
+/// Bytes one node writes to a near level: the checkpoint divided equally over all nodes.
 core::Bytes written_per_node(const ShardLayout& layout, const CheckpointSpec& checkpoint);
 
 /// Bytes one node reads at a restart.
@@ -53,13 +53,14 @@ core::Bytes written_per_node(const ShardLayout& layout, const CheckpointSpec& ch
 ///     if sharded, else gpus / replicas
 core::Bytes read_per_node(const ShardLayout& layout, const CheckpointSpec& checkpoint);
 
-/// GPU memory to host memory, all GPUs at once, each its equal part.
+/// GPU memory to host memory for a near level, all GPUs at once, each its equal part.
 /// @param host_bandwidth  one GPU to its host [B/s]
 core::Seconds snapshot_time(const ShardLayout& layout,
                             const CheckpointSpec& checkpoint,
                             core::BytesPerSecond host_bandwidth);
 
-/// What training stands still for at least: the fixed cost of a save and the copy to the host.
+/// What training stands still for at least where a save goes to storage: its fixed cost, and the
+/// copy to the host of those that write.
 core::Seconds snapshot_stall(const ShardLayout& layout,
                              const CheckpointSpec& checkpoint,
                              core::BytesPerSecond host_bandwidth);
@@ -70,6 +71,12 @@ core::BytesPerSecond client_read_rate(const StorageSpec& storage);
 
 /// Nodes that write a save: all, or those of one data-parallel replica.
 std::int64_t writing_nodes(const ShardLayout& layout, const CheckpointSpec& checkpoint);
+
+/// Their GPUs, each of which copies its equal part to its host.
+std::int64_t writing_gpus(const ShardLayout& layout, const CheckpointSpec& checkpoint);
+
+/// Bytes that one of the nodes that write a save holds in its host and writes to storage.
+core::Bytes share_of_writer(const ShardLayout& layout, const CheckpointSpec& checkpoint);
 
 /// Time the servers need to create or open the files of a save.
 ///     writing GPUs x files_per_writer / files_per_second;  0 without a limit

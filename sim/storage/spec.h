@@ -169,7 +169,8 @@ struct CheckpointSpec {
         core::Range{0.1, 1000, false, false, "from 0.1 to 1,000"});
     v.optional("keep", keep, "Checkpoints kept; older ones are deleted.", number_range);
     v.optional("archive", archive,
-               "Useful work after which a checkpoint is kept for good; absent: none is.",
+               "Useful work after which a checkpoint is kept for good (nearest save; each, if saves "
+               "are rarer); absent: none is.",
                core::period);
     v.optional("every", every,
                "Each how many-th save goes to storage; the others stay in `levels`.", number_range);

@@ -258,6 +258,13 @@ void check_call(const Machine& machine, const CollectiveRequest& request) {
                     "nodes",
                     request.gpus, request.per_node, machine.name, machine.cluster.nodes));
   }
+  if (request.kind == core::CollectiveKind::send_receive && request.gpus != 2 &&
+      request.granularity != network::Granularity::fluid) {
+    throw core::Error(fmt::format(
+        "a send_receive message by message is of two GPUs, and {} are asked for: take --gpus 2, or "
+        "--granularity fluid",
+        request.gpus));
+  }
   check_sites(machine, request);
 }
 

@@ -9,6 +9,8 @@
 
 namespace headway::training {
 
+using namespace core::literals;
+
 namespace {
 
 using core::Checked;
@@ -162,7 +164,7 @@ void check_run(const RunSpec& r, Complaints& complaints) {
     complaints.add("run.bring_up.ramp",
                    "a ramp makes a run longer, and this one ends by the clock, after {} days; end "
                    "it by 'until.tokens' or 'until.steps'",
-                   core::number(r.until->wall->si() / 86400));
+                   core::number(*r.until->wall / 1_days));
   }
   check_checkpoint(r.checkpoint, complaints);
   if (r.data) {

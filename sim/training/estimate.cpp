@@ -1,6 +1,7 @@
 #include "sim/training/estimate.h"
 
 #include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
 #include <fstream>
 #include <limits>
@@ -10,6 +11,7 @@
 #include <tuple>
 
 #include "sim/core/infeasible.h"
+#include "sim/core/text.h"
 #include "sim/network/fabric/fabric_shape.h"
 #include "sim/training/orbits/rank_orbits.h"
 #include "sim/training/step/lower.h"
@@ -126,14 +128,6 @@ double count_links(const network::FabricShape& s, network::ScaleUpKind kind, boo
          1.0 * s.trees * s.pods_per_tree * s.pods_per_tree;
 }
 
-std::string with_commas(double value) {
-  std::string digits = fmt::format("{:.0f}", value);
-  for (auto at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > 0; at -= 3) {
-    digits.insert(static_cast<std::size_t>(at), 1, ',');
-  }
-  return digits;
-}
-
 /// The number after `key` in a file, or the first of all; infinite if there is none ("max").
 double number_in_file(const char* path, std::string_view key = "") {
   std::ifstream file(path);
@@ -144,10 +138,26 @@ double number_in_file(const char* path, std::string_view key = "") {
   return file >> value ? value : std::numeric_limits<double>::infinity();
 }
 
+constexpr double kKibibyte = 1024;
+
+/// What is left of a limit; unlimited if there is none, or what is in use cannot be read.
+double left_of(double limit, double used) {
+  return std::isfinite(limit) ? std::max(0.0, limit - (std::isfinite(used) ? used : 0)) : core::kInfinity;
+}
+
+/// What a control group may still take: pages of files that it holds can be given back.
+double control_group_memory(const char* most, const char* used, const char* statistics,
+                            std::string_view files) {
+  const double cached = number_in_file(statistics, files);
+  return left_of(number_in_file(most),
+                 number_in_file(used) - (std::isfinite(cached) ? cached : 0));
+}
+
 double address_space() {
   rlimit limit{};
   const bool limited = getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
-  return limited ? static_cast<double>(limit.rlim_cur) : std::numeric_limits<double>::infinity();
+  return left_of(limited ? static_cast<double>(limit.rlim_cur) : core::kInfinity,
+                 number_in_file("/proc/self/status", "VmSize:") * kKibibyte);
 }
 
 std::string advice(const MemoryPart& part, bool fold) {
@@ -195,18 +205,18 @@ MemoryEstimate estimate_step(const CheckedScenario& checked, bool fold, int besi
       static_cast<double>(checked.micro_batches()) * p.virtual_stages * p.pipeline;
   const char* const width = s.cluster.fabric.planes > 1 ? "cluster.fabric.planes" : "cluster.nodes";
   MemoryEstimate out;
-  out.parts.push_back({fmt::format("a fabric of {} links", with_commas(links)), width,
+  out.parts.push_back({fmt::format("a fabric of {} links", core::count(links)), width,
                        Bytes(built * ((kLink + kLinkLowered) * links + kPortLowered * ports))});
   out.parts.push_back(
-      {fmt::format("{} pieces of work of all stages in a step", with_commas(counts.program_steps)),
+      {fmt::format("{} pieces of work of all stages in a step", core::count(counts.program_steps)),
        "training.global_batch", Bytes(kStep * counts.program_steps + kChunk * chunks)});
   out.parts.push_back({fmt::format("{} ranks of {:.0f} kinds of transfers each over {} planes",
-                                   with_commas(lowered), counts.slots, s.cluster.fabric.planes),
+                                   core::count(lowered), counts.slots, s.cluster.fabric.planes),
                        width,
                        Bytes(built * lowered * counts.slots *
                              (kSlotOfRank + kSlotInPlane * s.cluster.fabric.planes))});
   if (one_by_one) {
-    out.parts.push_back({fmt::format("{} ranks that are simulated one by one", with_commas(gpus)),
+    out.parts.push_back({fmt::format("{} ranks that are simulated one by one", core::count(gpus)),
                          "cluster.nodes",
                          Bytes(gpus * (std::max(1, beside) * kSlotSimulated * counts.slots))});
   }
@@ -222,7 +232,7 @@ MemoryEstimate estimate_fabric(const ClusterSpec& cluster) {
   const bool pooled = cluster.fabric.routing == network::Routing::adaptive;
   const double links = count_links(shape, cluster.node.scale_up.kind, pooled);
   const char* const width = cluster.fabric.planes > 1 ? "cluster.fabric.planes" : "cluster.nodes";
-  return {{{fmt::format("a fabric of {} links", with_commas(links)), width,
+  return {{{fmt::format("a fabric of {} links", core::count(links)), width,
             Bytes((kLink + kLinkTold) * links)}}};
 }
 
@@ -232,28 +242,31 @@ MemoryEstimate estimate_campaign(const CheckedScenario& checked, int threads) {
   const double nodes = static_cast<double>(s.cluster.nodes + spare_nodes(s));
   const double crews = s.run.recovery.repair_crews;
   MemoryEstimate out;
-  out.parts.push_back({fmt::format("{} trials", with_commas(s.run.trials)), "run.trials",
+  out.parts.push_back({fmt::format("{} trials", core::count(s.run.trials)), "run.trials",
                        Bytes(kTrial * s.run.trials)});
   out.parts.push_back(
-      {fmt::format("{} nodes and spares in {:.0f} trials at a time", with_commas(nodes), at_a_time),
+      {fmt::format("{} nodes and spares in {:.0f} trials at a time", core::count(nodes), at_a_time),
        "cluster.spares", Bytes(kNodeOfJob * nodes * at_a_time)});
   out.parts.push_back(
-      {fmt::format("{} repair crews in {:.0f} trials at a time", with_commas(crews), at_a_time),
+      {fmt::format("{} repair crews in {:.0f} trials at a time", core::count(crews), at_a_time),
        "run.recovery.repair_crews", Bytes(kCrew * crews * at_a_time)});
   return out;
 }
 
 Bytes machine_memory() {
-  constexpr double kKibibyte = 1024;
   return Bytes(
       std::min({number_in_file("/proc/meminfo", "MemAvailable:") * kKibibyte,
-                number_in_file("/sys/fs/cgroup/memory.max"),
-                number_in_file("/sys/fs/cgroup/memory/memory.limit_in_bytes"), address_space()}));
+                control_group_memory("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current",
+                                     "/sys/fs/cgroup/memory.stat", "file"),
+                control_group_memory("/sys/fs/cgroup/memory/memory.limit_in_bytes",
+                                     "/sys/fs/cgroup/memory/memory.usage_in_bytes",
+                                     "/sys/fs/cgroup/memory/memory.stat", "cache"),
+                address_space()}));
 }
 
 void require_room_for_steps(std::size_t more) {
   const auto steps = static_cast<double>(more);
-  require_memory({{{fmt::format("{} pieces of work more of a stage", with_commas(steps)),
+  require_memory({{{fmt::format("{} pieces of work more of a stage", core::count(steps)),
                     "training.global_batch", Bytes(kStep * steps)}}},
                  machine_memory());
 }

@@ -96,9 +96,9 @@ TEST_F(PacketStepVerb, RefusesByName) {
   EXPECT_THAT(err("packet --explain"), HasSubstr("--network packet times one step"));
   EXPECT_THAT(err("packet --power p.csv"), HasSubstr("--network packet times one step"));
   EXPECT_THAT(err("packet --keep kept"), HasSubstr("--keep keeps trials of a run"));
-  const auto large = err("packet --set cluster.nodes=130 --set training.global_batch=260");
-  EXPECT_THAT(large, HasSubstr("--set cluster.nodes=130"));
-  EXPECT_THAT(large, HasSubstr("at most 1,024 GPUs, and this one has 1,040"));
+  const auto large = err("packet --set cluster.nodes=2050 --set training.global_batch=4100");
+  EXPECT_THAT(large, HasSubstr("--set cluster.nodes=2050"));
+  EXPECT_THAT(large, HasSubstr("at most 16,384 GPUs, and this one has 16,400"));
 }
 
 }  // namespace

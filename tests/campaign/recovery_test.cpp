@@ -2,7 +2,9 @@
 #include <cmath>
 #include <gtest/gtest.h>
 
+#include "sim/campaign/job/job_ticks.h"
 #include "sim/campaign/job/spare_pool.h"
+#include "sim/campaign/saves/restore.h"
 #include "sim/core/statistics.h"
 
 #include "tests/campaign/fixture.h"
@@ -245,6 +247,17 @@ TEST(Job, BooksEveryTickWithAllFeaturesTogether) {
       EXPECT_LE(lost, logged[Account::lost]);
     }
   }
+}
+
+// Saves each 100 s: of them each, each fourth (the whole number nearest to 3.6), or none is kept.
+TEST(Archive, IsOfSavesThatAreMadeAnyway) {
+  JobModel model = small_job();
+  EXPECT_EQ(archived_every(model), 0);
+  model.archive = core::Seconds(30);
+  EXPECT_EQ(archived_every(model), 1);
+  model.archive = core::Seconds(360);
+  EXPECT_EQ(archived_every(model), 4);
+  EXPECT_EQ(JobTicks(model).archive, ticks(400));
 }
 
 }  // namespace

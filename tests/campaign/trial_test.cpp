@@ -4,6 +4,7 @@
 #include <cmath>
 #include <gtest/gtest.h>
 
+#include "sim/campaign/trials.h"
 #include "sim/core/engine/event.h"
 #include "sim/core/error.h"
 
@@ -245,6 +246,38 @@ TEST(Trial, GoesBackBehindASilentFailure) {
   EXPECT_EQ(result[Account::useful], 1000 * kSecond);
   EXPECT_EQ(result.wall, (580 + 11 + 40 + 800 + 80 + 30) * kSecond);
   EXPECT_EQ(result.interruptions[0], 1);
+}
+
+// What an elastic job or its peers hold has the bad numbers, too: whoever is down when they are
+// noticed loads the good save.
+TEST(Trial, LoadsTheGoodSaveIfASilentFailureIsNoticedWhileItIsDown) {
+  JobModel model = job();
+  model.recovery.peer_load = Seconds(2);
+  failures::Hazard corruption = hazard("corruption", 1e-3);
+  corruption.recorded = {{Seconds(150), {}}};
+  corruption.latent = Seconds(400);
+  failures::Hazard crash = hazard("crash", 1e-3);
+  crash.recorded = {{Seconds(545), {}}};
+  model.hazards = {corruption, crash};
+  IncidentLog log;
+  const TrialResult result = run_trial(model, JobTicks(model), 0, &log);
+  // At 545 s 500 s are done, and the fifth save stalls. At 550 s all behind 100 s is lost.
+  // Up again at 545 + 11 + 15 + 20 + 5 s, with 900 s, 8 saves and the last one's 30 s to go.
+  EXPECT_EQ(result[Account::lost], 400 * kSecond);
+  EXPECT_EQ(result.wall, (545 + 11 + 40 + 900 + 90 + 30) * kSecond);
+  EXPECT_EQ(result.loads, 1);
+  const auto incidents = log.take(result.wall);
+  ASSERT_EQ(incidents.size(), 2U);
+  EXPECT_EQ(incidents[0].noticed, 550 * kSecond);
+  EXPECT_EQ(incidents[0].stages.back().end, 550 * kSecond);
+}
+
+TEST(Trial, CountsTheStepsThatWereAskedFor) {
+  JobModel model = job();
+  model.step = Seconds(7.0000004);  // less than half a tick longer than 7 s
+  model.whole_steps = true;
+  const TrialResult result = run_trial(model, JobTicks(model), 0);
+  EXPECT_EQ(steps_of(model, result), 143);  // 1,000 s are 142.9 of them
 }
 
 TEST(Trial, LosesSilentFailuresFasterThanTheirSaves) {

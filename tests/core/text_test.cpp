@@ -37,6 +37,14 @@ TEST(WholeTextAs, TakesWhatIsNotFiniteOnlyWhereAsked) {
   }
 }
 
+TEST(Compact, TakesTheLetterOfTheRoundedFigure) {
+  EXPECT_EQ(compact(9'990), "9,990");
+  EXPECT_EQ(compact(999'400), "999 k");
+  EXPECT_EQ(compact(999'999), "1.00 M");
+  EXPECT_EQ(compact(-999.9e6), "-1.00 B");
+  EXPECT_EQ(compact(1.23e6), "1.23 M");
+}
+
 TEST(Trimmed, TakesBlanksOffBothEnds) {
   EXPECT_EQ(trimmed(" \t a b\r\n"), "a b");
   EXPECT_EQ(trimmed("a"), "a");

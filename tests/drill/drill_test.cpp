@@ -301,6 +301,25 @@ TEST(Drill, ADeadLeafShowsAtTheHealthChecksOfItsNodes) {
   EXPECT_TRUE(trace.visible[static_cast<std::size_t>(Symptom::port_down)]);
 }
 
+// Leaf 15 has ports for nodes 480 to 511, and with 48 nodes a leaf for the eight spares, too: these
+// replace nobody who hangs on it.
+TEST(Drill, SparesBehindADeadLeafReplaceNobody) {
+  DrillSetup setup = setup_405b();
+  setup.nodes_per_leaf = 8;
+  Fault fault = fault_of(FaultKind::leaf_down);
+  fault.node = 480;
+  setup.room_of_leaf = 32;
+  EXPECT_EQ(places_behind(setup, fault), 0);
+  const auto beside = run(setup, fault);
+  setup.room_of_leaf = 48;
+  EXPECT_EQ(places_behind(setup, fault), 16);
+  const auto behind = run(setup, fault);
+  EXPECT_GT(seconds(behind[Account::wait]), seconds(beside[Account::wait]) + 3600);
+  fault.node = 0;
+  EXPECT_EQ(places_behind(setup, fault), 0);
+  EXPECT_EQ(places_behind(setup, fault_of(FaultKind::host_dead)), 0);
+}
+
 TEST(Drill, AJobThatDiesWhileTheStorageIsMendedStartsAgainWhenItIs) {
   // Alarm after 150 s, diagnosis 60, mended 600 s later; the save at 450 s kills the job. Start
   // 100, load 20 and warm-up 30 s follow.

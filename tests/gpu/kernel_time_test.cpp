@@ -154,7 +154,7 @@ TEST(KernelTime, Nvfp4IsOfBlackwellAlone) {
 TEST(KernelTime, AlignsRowsToSixteenBytesOfTheFormat) {
   const GpuSpec gpu = h100();
   const auto slower = [&](core::Precision precision, std::int64_t n) {
-    Kernel odd = gemm(8192, n, 4096), even = gemm(8192, n - n % 8, 4096);
+    Kernel odd = gemm(8192, n, 4096), even = gemm(8192, n - n % 32, 4096);
     odd.precision = even.precision = precision;
     return kernel_time(gpu, gpu.sustained, odd, kNoLimit) /
            kernel_time(gpu, gpu.sustained, even, kNoLimit);
@@ -163,6 +163,9 @@ TEST(KernelTime, AlignsRowsToSixteenBytesOfTheFormat) {
   EXPECT_NEAR(slower(core::Precision::tf32, 50260), 1, 0.05);
   EXPECT_NEAR(slower(core::Precision::tf32, 50257), 4, 0.05);
   EXPECT_NEAR(slower(core::Precision::fp32, 50257), 1, 0.05);
+  EXPECT_NEAR(slower(core::Precision::bf16, 50264), 1, 0.05);  // 8 numbers, but not 16
+  EXPECT_NEAR(slower(core::Precision::fp8, 50264), 4, 0.05);
+  EXPECT_NEAR(slower(core::Precision::fp8, 50256), 1, 0.05);
 }
 
 // r = 0.8: (1 + 0.8^8)^(1/8) = 1.16777^0.125; r = 2.7: (1 + 2824.3)^0.125.

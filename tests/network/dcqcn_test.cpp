@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "sim/network/pacing/congestion_control.h"
-#include "sim/network/packet/packet_spec.h"
+#include "sim/network/packet_spec.h"
 
 namespace headway::network {
 namespace {

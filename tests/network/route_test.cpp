@@ -79,6 +79,26 @@ TEST(Route, DestinationModuloGivesEveryDestinationItsOwnCable) {
   EXPECT_EQ(ups.size(), 32U);
 }
 
+// Behind a rail's leaf all ports are of that rail: numbered leaf by leaf they still go by all of its
+// uplinks.
+TEST(Route, DestinationModuloUsesAllCablesOfARailsLeaf) {
+  auto in = dgx_h100(64);
+  in.fabric.ports_per_leaf = 32;
+  in.fabric.routing = Routing::destination_modulo;
+  const Fabric fabric(in);
+  for (const int gpu : {0, 3}) {
+    std::set<core::LinkId> ups, downs;
+    for (int node = 0; node < 32; ++node) {
+      const Route r = route(fabric, GpuId(8 * node + gpu), GpuId(8 * (32 + (node + 5) % 32) + gpu));
+      ASSERT_EQ(r.switches, 3);
+      ups.insert(r.hops[r.hops.size() - 3].link);
+      downs.insert(r.hops[r.hops.size() - 2].link);
+    }
+    EXPECT_EQ(ups.size(), 32U);
+    EXPECT_EQ(downs.size(), 32U);
+  }
+}
+
 TEST(Route, EcmpHashesFlowsAndCollides) {
   const Fabric fabric(flat_tree(64, Routing::ecmp));
   std::map<core::LinkId, int> used;

@@ -104,6 +104,19 @@ TEST(SteppedRing, TakesAlphaAndBytesOfEachStep) {
   }
 }
 
+// A ring of four nodes of eight: 31 of its 32 hops, all but one inside a node, one after the other.
+// Over the fabric a hop takes several of those inside, and as many messages are on their way there.
+TEST(SteppedRing, OfUnequalHopsTakesTheirSum) {
+  const Fabric fabric(dgx_h100(4));
+  const double inside = route(fabric, GpuId(0), GpuId(1)).latency.si();
+  const double between = route(fabric, GpuId(0), GpuId(8)).latency.si();
+  ASSERT_GT(between, 2 * inside);
+  const auto result = run_stepped(
+      fabric, {CollectiveKind::all_gather, core::Bytes(256), Algorithm::ring, {}}, 32);
+  const double sum = 27 * inside + 4 * between;
+  EXPECT_NEAR(static_cast<double>(result.end) * 1e-12, sum, 0.01 * sum);
+}
+
 TEST(SteppedRing, UsesEveryNicOfANode) {
   // Eight rings of S / 8, each over a rail of its own: (n - 1) / n S / 8 through each NIC at 50
   // GB/s, and the latencies of 63 hops along the chain, 8 of them of 4 us and more.

@@ -144,6 +144,18 @@ TEST(Writers, OfOneReplicaHaveMoreToWriteEach) {
   EXPECT_EQ(save_transfers(hundred_nodes(), checkpoint, plain_store()).size(), 25U);
 }
 
+// 1.4 TB from 800 GPUs, or from the 200 of one replica, at 50 GB/s each; 1 s is the fixed cost.
+TEST(Writers, OfOneReplicaAloneCopyToTheirHosts) {
+  CheckpointSpec checkpoint;
+  const BytesPerSecond host(50e9);
+  EXPECT_DOUBLE_EQ(snapshot_stall(hundred_nodes(), checkpoint, host).si(), 1 + 1.4e12 / 800 / 50e9);
+  EXPECT_DOUBLE_EQ(share_of_writer(hundred_nodes(), checkpoint).si(), 14e9);
+  checkpoint.writers = Writers::one_replica;
+  EXPECT_EQ(writing_gpus(hundred_nodes(), checkpoint), 200);
+  EXPECT_DOUBLE_EQ(snapshot_stall(hundred_nodes(), checkpoint, host).si(), 1 + 1.4e12 / 200 / 50e9);
+  EXPECT_DOUBLE_EQ(share_of_writer(hundred_nodes(), checkpoint).si(), 56e9);
+}
+
 TEST(Writers, WaitForTheirFiles) {
   CheckpointSpec checkpoint;
   checkpoint.files_per_writer = 5;

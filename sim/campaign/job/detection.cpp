@@ -94,8 +94,7 @@ Seconds mean_detection(const JobRecovery& recovery, const failures::Hazard& haza
   }
   const double r = d.health_check->recall;
   const Seconds every = d.health_check->every;
-  // Periods that have passed when the fixed detector fires, and the rest of the
-  // last one.
+  // Periods that have passed when the fixed detector fires, and the rest of the last one.
   const double whole = fixed ? std::floor(fixed->after / every) : core::kInfinity;
   const double rest = fixed ? fixed->after / every - whole : 0;
   const double missed = std::pow(1 - r, whole);

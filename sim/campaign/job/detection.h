@@ -16,8 +16,7 @@ struct Detection {
   core::Seconds after;  ///< the fault
 };
 
-/// The draw that decides a detection, all of it a function of (strike, attempt
-/// at detecting it).
+/// The draw that decides a detection, all of it a function of (strike, attempt at detecting it).
 struct DetectionDraws {
   double phase = 0.5;   ///< of the next health check, 0 to 1
   double found = 0.5;   ///< how many health checks miss it
@@ -28,10 +27,9 @@ struct DetectionDraws {
 ///     process exit, watchdog, heartbeat: their times;  health check: every
 ///     (phase + misses) straggler monitor: window (1 + misses);  misses are
 ///     geometric with 1 - recall
-/// Stops are seen by process exit, watchdog, heartbeat and health check; hangs
-/// by the last three; slow GPUs and links by straggler monitor and health
-/// check, slow drives by the health check. The hazard's own `detection` is
-/// added. Without detectors: the recovery's one detection time.
+/// Stops are seen by process exit, watchdog, heartbeat and health check; hangs by the last three;
+/// slow GPUs and links by straggler monitor and health check, slow drives by the health check. The
+/// hazard's own `detection` is added. Without detectors: the recovery's one detection time.
 std::optional<Detection> first_detection(const JobRecovery& recovery,
                                          const failures::Hazard& hazard,
                                          const DetectionDraws& draws);

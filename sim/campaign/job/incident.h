@@ -1,5 +1,4 @@
-// What happened at each failure of one trial, phase by phase: the trace that
-// timelines are made of.
+// What happened at each failure of one trial, phase by phase: the trace that timelines are made of.
 #pragma once
 
 #include <cstdint>
@@ -62,8 +61,7 @@ constexpr auto enum_words(Stage) {
                     E{Stage::warm_up, "warm_up"}};
 }
 
-/// One stretch of an incident, in ticks of the campaign clock since the start
-/// of the run.
+/// One stretch of an incident, in ticks of the campaign clock since the start of the run.
 struct StageTime {
   Stage stage = Stage::detect;
   core::Tick begin = 0, end = 0;
@@ -106,8 +104,7 @@ class IncidentLog {
   void open(Incident incident);
   /// Number of the current incident.
   [[nodiscard]] std::size_t number() const { return current_; }
-  /// Makes an earlier incident the current one again (a silent failure that is
-  /// noticed).
+  /// Makes an earlier incident the current one again (a silent failure that is noticed).
   void resume(std::size_t number) { current_ = number; }
   /// The current incident enters a stage; the one before it ends.
   void enter(Stage stage, core::Tick now);
@@ -118,8 +115,7 @@ class IncidentLog {
   /// The last stage of an incident ends.
   void end_stage(std::size_t number, core::Tick now) { close(number, now); }
   [[nodiscard]] std::size_t size() const { return incidents_.size(); }
-  /// The current incident's last stage ends: the job runs again, or something
-  /// else struck.
+  /// The current incident's last stage ends: the job runs again, or something else struck.
   void leave(core::Tick now);
   /// The incident that is being handled; there must be one.
   Incident& current();

@@ -25,8 +25,7 @@ bool is_poisson(const failures::Hazard& hazard) {
          hazard.recorded.empty();
 }
 
-/// The cycle of the closed forms: healthy or down, one level of saves, the
-/// right part blamed.
+/// The cycle of the closed forms: healthy or down, one level of saves, the right part blamed.
 bool is_plain(const JobModel& job) {
   const auto& recovery = job.recovery;
   return !job.maintenance && job.throttling.empty() && job.near.empty() && job.unreadable == 0 &&

@@ -23,10 +23,9 @@ struct JobEnd {
   std::optional<core::Seconds> wall;
 };
 
-/// The recovery of the scenario, every word of it, and what was computed for this job.
-/// Detection, diagnosis and replacement let nothing fail (D of the closed forms); from
-/// `container_start` on it is the restart R, which a failure interrupts and which then starts anew
-/// after another D.
+/// The recovery of the scenario, every word of it, and what was computed for this job. Detection,
+/// diagnosis and replacement let nothing fail (D of the closed forms); from `container_start` on it
+/// is the restart R, which a failure interrupts and which then starts anew after another D.
 struct JobRecovery : failures::RecoverySpec {
   core::Seconds communicators{};  ///< both parts of the spec's, for the ranks of this job
   core::Seconds load{};           ///< from storage
@@ -82,8 +81,7 @@ struct JobModel {
   int gpus_per_node = 1;
   std::int64_t spare_nodes = 0;  ///< those of the racks (`recovery.rack_spares`) included
   int replicas = 1;  ///< copies of the training state that can go on without one another
-  /// Symmetry class of each node's place in the job: parts in one class slow
-  /// the step alike.
+  /// Symmetry class of each node's place in the job: parts in one class slow the step alike.
   std::vector<std::uint16_t> class_of_node;  ///< empty: all alike
   /// Data-parallel replica of the first rank on each node.
   std::vector<std::uint32_t> replica_of_node;  ///< empty: nodes of a replica in a row
@@ -128,8 +126,7 @@ core::Seconds length_of(const JobEnd& end);
 /// Saves cannot come more often: a step must end, and the fixed cost of a save be paid.
 core::Seconds shortest_interval(const JobModel& job);
 
-/// The hazard stops the job when it strikes (and does not only slow it, or
-/// announce itself).
+/// The hazard stops the job when it strikes (and does not only slow it, or announce itself).
 bool stops_job(const failures::Hazard& hazard);
 
 /// Rate of the cuts of a way that outlast the wait for the exchange, so that all stand,

@@ -1,5 +1,4 @@
-// A job that runs on: with a slow part, with capacity about to be taken back,
-// with a replica fewer.
+// A job that runs on: with a slow part, with capacity about to be taken back, with a replica fewer.
 #include <algorithm>
 #include <map>
 
@@ -167,8 +166,7 @@ void JobProcess::preempt(core::Context& context) {
   replan(context);
 }
 
-/// Whether the job is elastic and enough replicas are left without those that
-/// the fault hit.
+/// Whether the job is elastic and enough replicas are left without those that the fault hit.
 bool JobProcess::can_go_on() const {
   const auto& elastic = model_.recovery.elastic;
   const auto& hazard = hazard_of(strike_);
@@ -213,8 +211,7 @@ void JobProcess::go_on_elastically(core::Context& context) {
   join_when_ready(context);
 }
 
-/// Spares for absent replicas; those that have all they need prepare themselves
-/// beside the job.
+/// Spares for absent replicas; those that have all they need prepare themselves beside the job.
 void JobProcess::join_when_ready(core::Context& context) {
   SparePool& spares = spares_.anywhere();
   while (!awaiting_.empty() && missing_.empty() && !moves_ &&
@@ -235,8 +232,7 @@ Tick JobProcess::preparation() const {
   return ticks_.diagnosis + ticks_.start + ticks_.communicators + load + ticks_.warm_up;
 }
 
-/// An absent replica is ready: all stand while it joins, at once if the job is
-/// down anyway.
+/// An absent replica is ready: all stand while it joins, at once if the job is down anyway.
 void JobProcess::on_mended(core::Context& context, std::uint64_t replicas, std::uint64_t part) {
   if (part > 0 && !gaps_.has(part)) {
     return;  // a GPU whose node has left meanwhile

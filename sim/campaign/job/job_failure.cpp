@@ -1,5 +1,4 @@
-// How a job fails and comes back: detection, blame, eviction, spares, the save
-// it goes back to.
+// How a job fails and comes back: detection, blame, eviction, spares, the save it goes back to.
 #include <algorithm>
 #include <utility>
 
@@ -124,8 +123,7 @@ void JobProcess::hang_in_save(core::Context& context) {
   enter(context, Account::detect, kClock.to_ticks(detection->after), Notice::alarm);
 }
 
-/// Back to the newest save that is left, or to the step under way where peers
-/// hold the state.
+/// Back to the newest save that is left, or to the step under way where peers hold the state.
 void JobProcess::go_back(const failures::Strike& strike, Reach reach, bool elastic) {
   const bool in_process = reach == Reach::process;
   const Tick start = in_process ? ticks_.in_process_start : ticks_.start;
@@ -195,8 +193,7 @@ void JobProcess::corrupt(core::Context& context, Tick latent) {
   replan(context);
 }
 
-/// It is noticed: back to the last good save. If the job is down anyway, it
-/// restarts from there.
+/// It is noticed: back to the last good save. If the job is down anyway, it restarts from there.
 void JobProcess::on_corruption(core::Context& context) {
   const Corruption corruption = *corruption_;
   corruption_.reset();
@@ -210,14 +207,23 @@ void JobProcess::on_corruption(core::Context& context) {
     Incident& incident = log_->at(corruption.fault.incident);
     incident.lost_work += lost;
     incident.detector = Detector::validation;
+    if (!was_running) {
+      incident.noticed = context.now();
+      log_->end(corruption.fault.incident, context.now());
+    }
   }
+  const Tick load = ticks_.load[saves().count - 1];
   if (!was_running) {
+    if (lost > 0 && restart_.load != load) {  // what it was to go on with is worthless
+      set_restart(ticks_.start, load);
+      ++result_.loads;
+    }
     return;
   }
   take(corruption.fault);
   blames_ = 0;
   relapse_.reset();
-  set_restart(ticks_.start, ticks_.load[saves().count - 1]);
+  set_restart(ticks_.start, load);
   ++result_.loads;
   if (log_ != nullptr) {
     log_->resume(corruption.fault.incident);
@@ -372,8 +378,7 @@ void JobProcess::log_last_save(Tick now) {
   }
 }
 
-/// The restart of the attempt that has just been settled belongs to the
-/// incident before it.
+/// The restart of the attempt that has just been settled belongs to the incident before it.
 void JobProcess::log_restart(Tick elapsed) {
   if (handled_ == kNoIncident || log_->at(handled_).resumed) {
     return;

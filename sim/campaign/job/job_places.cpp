@@ -93,8 +93,10 @@ std::uint64_t JobPlaces::replicas_hit(const std::vector<std::uint64_t>& slots) c
 }
 
 bool JobPlaces::peers_survive(const std::vector<std::uint64_t>& slots) const {
+  std::vector<std::uint64_t> rising = slots;
+  std::sort(rising.begin(), rising.end());
   return std::none_of(slots.begin(), slots.end(), [&](std::uint64_t slot) {
-    return std::find(slots.begin(), slots.end(), (slot + 1) % nodes_) != slots.end();
+    return std::binary_search(rising.begin(), rising.end(), (slot + 1) % nodes_);
   });
 }
 

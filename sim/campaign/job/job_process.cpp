@@ -346,8 +346,7 @@ void JobProcess::on_attempt_end(core::Context& context) {
   begin_maintenance(context);
 }
 
-/// Ends the running attempt and books what it brought; all its work counts as
-/// useful so far.
+/// Ends the running attempt and books what it brought; all its work counts as useful so far.
 void JobProcess::settle(Tick now) {
   advance_to(now);
   const Tick elapsed = std::min(now - attempt_start_, restart_.sum());
@@ -392,8 +391,7 @@ void JobProcess::enter(core::Context& context, Account account, Tick length, Not
   context.schedule(length, message(end));
 }
 
-/// Books the time since the last phase began, unless it was an attempt, which
-/// `settle` books.
+/// Books the time since the last phase began, unless it was an attempt, which `settle` books.
 void JobProcess::close_phase(Tick now) {
   if (!running_) {
     result_[phase_] += now - phase_start_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "sim/campaign/saves/restore.h"
 #include "sim/core/error.h"
 
 namespace headway::campaign {
@@ -71,8 +72,7 @@ Tick interval_of(const JobModel& job, Tick grain) {
     interval = effective_interval(job);
   }
   const Tick ticks = std::max<Tick>(1, kClock.to_ticks(interval));
-  // Whole numbers of the rounded step, so that a save always falls on the end
-  // of one.
+  // Whole numbers of the rounded step, so that a save always falls on the end of one.
   return std::max<Tick>(1, (ticks + grain / 2) / grain) * grain;
 }
 
@@ -128,10 +128,7 @@ JobTicks::JobTicks(const JobModel& job)
   }
   saves = saves_of(job, interval, nullptr);
   spacing = interval * saves.storage().every;
-  if (job.archive.si() > 0) {
-    // What is archived is a save that is made anyway.
-    archive = std::max<Tick>(1, kClock.to_ticks(job.archive) / spacing) * spacing;
-  }
+  archive = archived_every(job) * spacing;
   slow_drives.resize(job.hazards.size());
   hangs_saves.resize(job.hazards.size());
   const auto& detectors = job.recovery.detectors;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sim/campaign/saves/restore.h"
 #include "sim/core/error.h"
 #include "sim/training/unequal/node_kinds.h"
 
@@ -56,7 +57,7 @@ void check_host_buffer(const training::CheckedScenario& checked,
                        const storage::ShardLayout& layout) {
   const auto& checkpoint = checked.scenario().run.checkpoint;
   const auto node = training::weakest_node(checked.scenario().cluster);
-  const core::Bytes share = storage::written_per_node(layout, checkpoint);
+  const core::Bytes share = storage::share_of_writer(layout, checkpoint);
   if (checkpoint.mode == storage::CheckpointMode::asynchronous && share > node.host_memory) {
     training::refuse(
         checked, "run.checkpoint.mode",
@@ -73,11 +74,6 @@ bool saves_pass_drives(const storage::CheckpointSpec& checkpoint) {
   return checkpoint.via_drives ||
          std::any_of(checkpoint.levels.begin(), checkpoint.levels.end(),
                      [](const auto& level) { return level.place == storage::NearPlace::nvme; });
-}
-
-double archived_saves(const storage::CheckpointSpec& checkpoint, const JobEnd& end) {
-  const Seconds run = end.work ? *end.work : *end.wall;
-  return checkpoint.archive ? std::floor(run / *checkpoint.archive) : 0;
 }
 
 double mean_kept(std::int64_t saves, int keep) {
@@ -100,6 +96,12 @@ double saves_made(const JobModel& job) {
   return std::ceil(length_of(job.end) / effective_interval(job) * (1 - 1e-12));
 }
 
+/// Those of them that stay in the archive.
+double archived_saves(const JobModel& job) {
+  const auto every = static_cast<double>(archived_every(job));
+  return every > 0 ? std::floor(length_of(job.end) / effective_interval(job) / every + 1e-9) : 0;
+}
+
 }  // namespace
 
 void check_capacity(const training::CheckedScenario& checked,
@@ -110,7 +112,7 @@ void check_capacity(const training::CheckedScenario& checked,
   const auto& checkpoint = run.checkpoint;
   const auto& storage = *checked.scenario().cluster.storage;
   const core::Bytes one = storage::checkpoint_bytes(layout.parameters, checkpoint);
-  const double archived = archived_saves(checkpoint, job.end);
+  const double archived = archived_saves(job);
   const double made = saves_made(job);
   const bool all_kept = made <= checkpoint.keep && saves_by_interval(job);
   const core::Bytes saves =
@@ -121,7 +123,7 @@ void check_capacity(const training::CheckedScenario& checked,
         checked, "run.checkpoint.keep",
         fmt::format(
             "storage '{}' holds {:.4g} TB (capacity), but {:.0f} checkpoints of {:.4g} TB{}{}{} "
-            "need {:.4g} TB; lower run.checkpoint.keep{}{}",
+            "need {:.4g} TB; {}{}{}",
             storage.name, storage.capacity.si() / kTerabyte, all_kept ? made : checkpoint.keep,
             one.si() / kTerabyte, archived > 0 ? fmt::format(", {:.0f} archived", archived) : "",
             all_kept ? "" : " and the one being written",
@@ -131,7 +133,9 @@ void check_capacity(const training::CheckedScenario& checked,
                                             : "a data set",
                                         data.si() / kTerabyte)
                           : "",
-            needed.si() / kTerabyte, archived > 0 ? " or archive less often" : "",
+            needed.si() / kTerabyte,
+            checkpoint.keep > 1 ? "lower run.checkpoint.keep" : "give the storage more capacity",
+            archived > 0 ? " or archive less often" : "",
             workload::reads_logits(checked.scenario().training)
                 ? " or store fewer logits a token (training.distillation.top_k)"
                 : ""));

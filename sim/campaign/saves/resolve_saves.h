@@ -10,9 +10,6 @@ namespace headway::campaign {
 /// A local drive is in the path of saves: of a near level on drives, or of those to storage.
 bool saves_pass_drives(const storage::CheckpointSpec& checkpoint);
 
-/// Saves that a run of this length leaves in the archive.
-double archived_saves(const storage::CheckpointSpec& checkpoint, const JobEnd& end);
-
 /// Saves in storage at a time, on average over a run that makes `saves` of them evenly, the last at
 /// its end, and keeps `keep`:
 ///     integral of min(n(t), keep) / wall = k - k (k + 1) / (2 saves),  k = min(saves, keep)

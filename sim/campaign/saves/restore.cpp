@@ -1,12 +1,20 @@
 #include "sim/campaign/saves/restore.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "sim/core/error.h"
 
 namespace headway::campaign {
 
 using core::Tick;
+
+std::int64_t archived_every(const JobModel& job) {
+  if (job.archive.si() <= 0) {
+    return 0;
+  }
+  return std::max<std::int64_t>(1, std::llround(job.archive / effective_interval(job)));
+}
 
 SaveHistory::SaveHistory(const JobModel& model, Tick archive)
     : count_(model.near.size() + 1), keep_(model.keep), archive_(archive) {

@@ -11,6 +11,10 @@
 
 namespace headway::campaign {
 
+/// Each how many-th save to storage is kept for good: what is archived is a save that is made
+/// anyway, at the whole number of them nearest to `JobModel::archive`, one at least. 0: none is.
+std::int64_t archived_every(const JobModel& job);
+
 /// Where a restart begins again.
 struct RestorePoint {
   core::Tick work = 0;    ///< done in the save
@@ -36,8 +40,8 @@ class SaveHistory {
   /// kept lie the archive, and the beginning of the run.
   [[nodiscard]] core::Tick earlier(RestorePoint point, std::int64_t bad, core::Tick spacing) const;
   /// Saves that hold more than `work` are worthless (bad numbers in them). The
-  /// storage's good save is gone, too, if more than `keep` newer ones have been
-  /// made since; the archive is left.
+  /// storage's good save is gone, too, if `keep` newer ones have been made since;
+  /// the archive is left.
   /// @returns the work to go back to
   core::Tick forget_after(core::Tick work, core::Tick spacing);
   /// Newest work in storage.

@@ -212,7 +212,7 @@ std::string key_suggestion(std::string_view key, const SpecType& where) {
   }
   std::vector<std::string> elsewhere;
   for (const KeyPath& path : scenario_keys()) {
-    if (name_of(path) == key || abbreviates(key, name_of(path))) {
+    if (path.path != key && (name_of(path) == key || abbreviates(key, name_of(path)))) {
       elsewhere.push_back(path.path);
     }
   }

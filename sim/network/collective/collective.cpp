@@ -36,8 +36,7 @@ CollectiveTime time_of(TimeSource source,
 core::Seconds time_of_nodes(const CollectiveCall& call,
                             const GroupShape& group,
                             const NetworkParameters& machine) {
-  const bool exchange =
-      call.kind == CollectiveKind::all_to_all || call.kind == CollectiveKind::send_receive;
+  const bool exchange = core::is_exchange(call.kind);
   if (group.domains < 2 || exchange) {
     return {};
   }
@@ -48,8 +47,7 @@ core::Seconds time_of_nodes(const CollectiveCall& call,
 CollectiveTime modelled(const CollectiveCall& call,
                         const GroupShape& group,
                         const NetworkParameters& machine) {
-  const bool exchange =
-      call.kind == CollectiveKind::all_to_all || call.kind == CollectiveKind::send_receive;
+  const bool exchange = core::is_exchange(call.kind);
   if (exchange && !has_closed_form(call)) {
     const auto algorithm =
         call.kind == CollectiveKind::all_to_all ? Algorithm::pairwise : Algorithm::direct;

@@ -20,8 +20,8 @@ void check_curve(const CollectiveCurve& curve) {
   }
 }
 
-/// Beyond the last point: by the slope of the last two, at least that of a line through the
-/// origin's latency.
+/// Beyond the last point without a fitted line: by the slope of the last two, or in proportion
+/// where that falls.
 core::Seconds extrapolate(const CollectiveCurve& curve, core::Bytes message) {
   const auto& last = curve.points.back();
   if (curve.fit) {

@@ -89,8 +89,7 @@ CollectiveTime flat_over_sites(const CollectiveCall& call,
   GroupShape as_one = group;
   as_one.sites = 1;
   CollectiveCall ring = call;
-  const bool exchange =
-      call.kind == CollectiveKind::all_to_all || call.kind == CollectiveKind::send_receive;
+  const bool exchange = core::is_exchange(call.kind);
   if (!exchange && !call.algorithm) {
     ring.algorithm = Algorithm::ring;
   }

@@ -230,8 +230,7 @@ Candidates candidates_of(const CollectiveCall& call,
                          const GroupShape& group,
                          const NetworkParameters& parameters) {
   Candidates list;
-  if (group.ranks <= 1 || call.kind == CollectiveKind::all_to_all ||
-      call.kind == CollectiveKind::send_receive) {
+  if (group.ranks <= 1 || core::is_exchange(call.kind)) {
     return list;
   }
   const Model m = prepare(call, group, parameters);

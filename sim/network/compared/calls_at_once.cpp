@@ -81,10 +81,10 @@ PacketsAndFluid run_both(const Fabric& fabric,
   if (traffic.flows.empty()) {
     return {};
   }
-  const PacketResult packets = run_packets(cables.network(), traffic, options);
+  PacketResult packets = run_packets(cables.network(), traffic, options);
   const core::Clock clock = core::Clock::step();
-  return {clock.to_seconds(packets.end), clock.to_seconds(run(problem, {}).end), packets.counts,
-          packets.event_digest};
+  const core::Seconds end = clock.to_seconds(packets.end);
+  return {end, clock.to_seconds(run(problem, {}).end), std::move(packets)};
 }
 
 }  // namespace headway::network

@@ -23,8 +23,7 @@ struct CallsAtOnce {
 /// Until the last byte of the last group, and what happened to packets.
 struct PacketsAndFluid {
   core::Seconds packets, fluid;
-  PacketCounts counts;
-  std::uint64_t event_digest = 0;
+  PacketResult run;
 };
 
 /// The fluid programs, groups and flows of one call behind those that are there, on the same links.

@@ -241,7 +241,7 @@ class Router {
     const std::uint32_t far = fabric_.storage_leaf(target, near / shape_.leaves_per_tree);
     const LinkId nic = fabric_.nic_link(port.node, port.rail, plane, write);
     // Servers are numbered behind the rail ports.
-    const std::uint32_t number = write ? shape_.nodes * shape_.rails + target : port_number(port);
+    const std::uint32_t number = write ? shape_.nodes * shape_.rails + target : number_by_leaf(port);
     int switches = 1;
     if (write) {
       add(nic, share);
@@ -266,6 +266,18 @@ class Router {
   }
 
   std::uint32_t port_number(Port port) const { return port.node * shape_.rails + port.rail; }
+
+  /// Numbered leaf by leaf, as subnet managers find them: what is behind a leaf goes by all of its
+  /// cables in turn (D-mod-k; Zahavi, "D-Mod-K routing providing non-blocking traffic for shift
+  /// permutations on real life fat trees", 2010).
+  std::uint32_t number_by_leaf(Port port) const {
+    if (!shape_.rail_leaves) {
+      return port_number(port);
+    }
+    const std::uint32_t leaf = fabric_.leaf_of(port.node, port.rail, 0) % shape_.leaves_per_tree;
+    return leaf * shape_.ports_per_leaf +
+           port.node % shape_.nodes_per_site % shape_.ports_per_leaf;
+  }
 
   void spread_planes(Port source, Port dest) {
     if (healthy_ && shape_.planes == 1) {
@@ -297,7 +309,7 @@ class Router {
       climb(leaf_b, false, share);
       switches = shape_.cores > 0 ? 6 : (shape_.spines > 0 ? 4 : 2);
     } else if (leaf_a != leaf_b) {
-      switches = switches_path(leaf_a, leaf_b, port_number(dest), share);
+      switches = switches_path(leaf_a, leaf_b, number_by_leaf(dest), share);
     }
     add(fabric_.nic_link(dest.node, dest.rail, plane, false), share);
     check_up(route_.hops.begin() + static_cast<std::ptrdiff_t>(begin));

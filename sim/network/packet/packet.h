@@ -15,7 +15,7 @@
 #include "sim/core/tick.h"
 #include "sim/core/units.h"
 #include "sim/network/flow/problem.h"
-#include "sim/network/packet/packet_spec.h"
+#include "sim/network/packet_spec.h"
 
 namespace headway::network {
 
@@ -51,6 +51,7 @@ struct Cable {
 struct Device {
   bool endpoint = false;
   std::uint32_t first_cable = 0, cables = 0;  ///< that leave it
+  std::uint32_t ports = 0;                    ///< of them, those to endpoints
   std::uint32_t incoming = 0;                 ///< cables that enter it
   std::int64_t buffer = 0;                    ///< bytes that all ports of a switch share
   std::string name;

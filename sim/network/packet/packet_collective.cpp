@@ -115,10 +115,12 @@ PacketResult run_packet_collective(const Fabric& fabric,
                                    const SteppedOptions& stepped,
                                    const PacketOptions& options) {
   if (call.algorithm && reduces_in_switches(*call.algorithm)) {
+    const auto algorithm = core::to_word(*call.algorithm);
+    const bool one_array = call.kind == core::CollectiveKind::all_reduce;
     throw core::Error(fmt::format(
         "{} by the {} algorithm has no packets here: its switches reduce what passes; take "
-        "--granularity stepped:{}",
-        core::to_word(call.kind), core::to_word(*call.algorithm), core::to_word(*call.algorithm)));
+        "--granularity {}",
+        core::to_word(call.kind), algorithm, one_array ? fmt::format("stepped:{}", algorithm) : "fluid"));
   }
   SteppedOptions with_ways = stepped;
   with_ways.ways = true;

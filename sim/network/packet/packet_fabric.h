@@ -9,7 +9,7 @@
 #include "sim/network/fabric/fabric.h"
 #include "sim/network/fabric/route.h"
 #include "sim/network/packet/packet.h"
-#include "sim/network/packet/packet_spec.h"
+#include "sim/network/packet_spec.h"
 
 namespace headway::network {
 

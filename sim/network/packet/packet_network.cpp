@@ -86,9 +86,12 @@ void PacketNetwork::find_routes() {
   for (std::uint32_t c = 0; c < cables.size(); ++c) {
     incoming_of_cable[c] = devices[cables[c].to].incoming++;
     auto& edge = edge_of_device[cables[c].from];
-    if (devices[cables[c].to].endpoint && !devices[cables[c].from].endpoint && edge == kNowhere) {
-      edge = edges++;
-      edge_devices.push_back(cables[c].from);
+    if (devices[cables[c].to].endpoint && !devices[cables[c].from].endpoint) {
+      ++devices[cables[c].from].ports;
+      if (edge == kNowhere) {
+        edge = edges++;
+        edge_devices.push_back(cables[c].from);
+      }
     }
   }
   route_set.assign(devices.size() * edges, kNowhere);

@@ -9,7 +9,7 @@
 #include "sim/core/result_fields.h"
 #include "sim/core/tick.h"
 #include "sim/network/packet/packet.h"
-#include "sim/network/packet/packet_spec.h"
+#include "sim/network/packet_spec.h"
 
 namespace headway::network {
 

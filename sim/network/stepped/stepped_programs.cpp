@@ -50,6 +50,10 @@ void StepPrograms::add_flow(const std::vector<RouteHop>& hops,
   ++problem_.groups.back().flows;
 }
 
+Route StepPrograms::way(std::size_t from, std::size_t to) const {
+  return route(fabric_, members_[from], members_[to], options_.label);
+}
+
 Route StepPrograms::ring_way(std::size_t from, std::size_t to) const {
   const auto& shape = fabric_.shape();
   const core::GpuId a = members_[from];
@@ -82,7 +86,7 @@ std::uint32_t StepPrograms::message(std::size_t from, std::size_t to, core::Byte
 std::uint32_t StepPrograms::messages(std::span<const Pair> pairs) {
   const std::uint32_t group = add_group();
   for (const Pair& pair : pairs) {
-    const Route way = route(fabric_, members_[pair.from], members_[pair.to], options_.label);
+    const Route way = this->way(pair.from, pair.to);
     add_flow(way.hops, way.latency, pair.bytes);
   }
   return group;
@@ -157,12 +161,35 @@ SteppedCollective StepPrograms::finish() {
   return {std::move(problem_), numbers_.fabric_links(), std::move(ways_)};
 }
 
-/// Pipelined, a message may set out while the one before it still arrives: two groups a message, in
-/// turn; a flow of packets is a connection, which holds any number.
+namespace {
+
+/// Messages of one edge that may be on their way at once: two where all edges take as long. A
+/// round takes the mean latency of its edges, so on a longer one (over the fabric, of a ring that
+/// is mostly inside nodes) as many more are.
+std::size_t lanes_of(const StepPrograms& programs, const Rounds& rounds) {
+  const bool blocking = programs.options().dependency == Dependency::blocking;
+  if (blocking || rounds.repeats < 2 || programs.options().ways) {
+    return 1;  // a flow of packets is a connection, which holds any number
+  }
+  core::Seconds longest, sum;
+  for (const RoundMessage& m : rounds.messages) {
+    const core::Seconds latency = (rounds.ring ? programs.ring_way(m.from, m.to) : programs.way(m.from, m.to)).latency;
+    longest = std::max(longest, latency);
+    sum += latency;
+  }
+  const double ratio =
+      sum.si() > 0 ? longest / (sum / static_cast<double>(rounds.messages.size())) : 1;
+  const auto lanes = static_cast<std::int64_t>(std::ceil(ratio * (1 - 1e-9))) + 1;
+  return static_cast<std::size_t>(std::min(lanes, rounds.repeats));
+}
+
+}  // namespace
+
+/// Pipelined, a message may set out while those before it still arrive: some groups a message, in
+/// turn.
 void append_rounds(StepPrograms& programs, const Rounds& rounds) {
   const bool blocking = programs.options().dependency == Dependency::blocking;
-  const bool alone = blocking || rounds.repeats < 2 || programs.options().ways;
-  const std::size_t lanes = alone ? 1 : 2;
+  const std::size_t lanes = lanes_of(programs, rounds);
   std::vector<std::vector<std::vector<std::uint32_t>>> sent(lanes), received(lanes);
   for (std::size_t lane = 0; lane < lanes; ++lane) {
     sent[lane].resize(programs.ranks());
@@ -195,8 +222,9 @@ void append_rounds(StepPrograms& programs, const Rounds& rounds) {
       }
       programs.end_loop(actor);
     }
-    if (rounds.repeats % static_cast<std::int64_t>(lanes) != 0) {
-      append_one(rank, actor, 0);
+    const auto left = static_cast<std::size_t>(rounds.repeats % static_cast<std::int64_t>(lanes));
+    for (std::size_t lane = 0; lane < left; ++lane) {
+      append_one(rank, actor, lane);
     }
   }
 }

@@ -32,6 +32,8 @@ class StepPrograms {
   [[nodiscard]] const SteppedOptions& options() const { return options_; }
   std::size_t add_actor();
 
+  /// The route from one rank to another.
+  [[nodiscard]] Route way(std::size_t from, std::size_t to) const;
   /// The way of a ring or a tree from one rank to the next: the route, but between rails that only
   /// NVLink joins first to the GPU of the sender's domain on the receiver's rail, with or without
   /// PXN: its channels begin and end where they like.

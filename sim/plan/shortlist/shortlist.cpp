@@ -62,6 +62,9 @@ class Kept {
   explicit Kept(const ShortlistOptions& options) : options_(options) {}
 
   void add(std::vector<Estimate> list) {
+    if (list.empty()) {
+      return;
+    }
     for (Estimate& one : list) {
       const auto family = family_of(one.layout);
       families_.try_emplace(family, options_.of_family).first->second.add(std::move(one));
@@ -122,6 +125,16 @@ std::size_t to_open(std::size_t from,
       first, beyond, [&](std::size_t i) { return bounds[i] <= kept.limit(shapes[i].layout); }));
 }
 
+/// One shape fewer is left; several threads say so. No more is told once none is.
+void tell_one_less(std::atomic<std::size_t>& left, const std::function<void(std::size_t)>& tell) {
+  std::size_t now = left;
+  while (now > 0 && !left.compare_exchange_weak(now, now - 1)) {
+  }
+  if (now > 0) {
+    tell(now - 1);
+  }
+}
+
 /// What a layout that was left out for being slower would have had to reach.
 void name_nearest(Seconds limit,
                   const ShortlistOptions& options,
@@ -169,8 +182,8 @@ Shortlist make_shortlist(const training::Scenario& scenario,
       const Seconds limit = kept.limit(shapes[shape].layout);
       if (bounds[shape] == Seconds(kNever) || bounds[shape] <= limit) {
         opened[i - begin] = search_of(shape).open(limit, options.of_family);
-        if (options.left && bounds[shape] < Seconds(kNever) && left > 0) {
-          options.left(--left);
+        if (options.left && bounds[shape] < Seconds(kNever)) {
+          tell_one_less(left, options.left);
         }
       } else {
         ShapeSearch::add_slower(opened[i - begin].rejected, space.layouts(shapes[shape]));

@@ -38,9 +38,11 @@ void trim_recompute(const training::Scenario& scenario,
     if (!trimmed || !some_recompute(*trimmed)) {
       continue;
     }
-    estimate.time =
-        std::min(estimate.time, tier.evaluate(*trimmed, shape->data, estimate.micro_batches).time);
-    estimate.layout = *trimmed;
+    const auto time = tier.evaluate(*trimmed, shape->data, estimate.micro_batches).time;
+    if (time <= estimate.time) {
+      estimate.time = time;
+      estimate.layout = *trimmed;
+    }
   }
   std::stable_sort(layouts.begin(), layouts.end(),
                    [](const Estimate& a, const Estimate& b) { return a.time < b.time; });

@@ -34,6 +34,12 @@ std::string happenings(const network::PacketCounts& counts) {
   return words.empty() ? "-" : words;
 }
 
+/// "all_to_all x 8": by eight groups at once.
+std::string traffic_words(study::Traffic traffic, int groups) {
+  return fmt::format("{}{}", core::to_word(traffic),
+                     groups > 1 ? fmt::format(" x {}", groups) : "");
+}
+
 Table rows_table(const std::vector<study::StressRow>& rows) {
   Table table{"Packets beside fluid flows",
               {{"traffic", false},
@@ -45,7 +51,7 @@ Table rows_table(const std::vector<study::StressRow>& rows) {
                {"what happened", false}},
               {}};
   for (const auto& row : rows) {
-    table.rows.push_back({std::string(core::to_word(row.traffic)), stress_size(row.message),
+    table.rows.push_back({traffic_words(row.traffic, row.groups), stress_size(row.message),
                           number(row.packet_time / 1_us), number(row.fluid_time / 1_us),
                           stress_times(row.times()),
                           number(static_cast<double>(row.packets.counts.deepest) / 1e3),
@@ -80,26 +86,21 @@ Document flow_model_document(const study::FlowModelReport& report) {
   Table table{"Packets / fluid, least and most over the sizes",
               {{"fabric", false}, {"transport", false}},
               {}};
-  const auto is_there = [&](study::Traffic traffic) {
-    const auto& rows = report.fabrics.front().rows;
-    return std::any_of(rows.begin(), rows.end(),
-                       [&](const auto& row) { return row.traffic == traffic; });
-  };
-  for (const auto& [traffic, word] : enum_words(study::Traffic{})) {
-    if (is_there(traffic)) {
-      table.columns.push_back({std::string(word)});
+  std::vector<std::pair<study::Traffic, int>> columns;
+  for (const auto& row : report.fabrics.front().rows) {
+    const std::pair of{row.traffic, row.groups};
+    if (std::find(columns.begin(), columns.end(), of) == columns.end()) {
+      columns.push_back(of);
+      table.columns.push_back({traffic_words(of.first, of.second)});
     }
   }
   for (const auto& fabric : report.fabrics) {
     std::vector<std::string> cells{fabric.machine.name, fabric.transport};
-    for (const auto& [traffic, word] : enum_words(study::Traffic{})) {
-      if (!is_there(traffic)) {
-        continue;
-      }
+    for (const auto& [traffic, groups] : columns) {
       double least = core::kInfinity;
       double most = 0;
       for (const auto& row : fabric.rows) {
-        if (row.traffic == traffic) {
+        if (row.traffic == traffic && row.groups == groups) {
           least = std::min(least, row.times());
           most = std::max(most, row.times());
         }
@@ -119,6 +120,7 @@ std::string flow_model_csv(const study::FlowModelReport& report) {
                {"transport"},
                {"path_choice"},
                {"gpus"},
+               {"groups"},
                {"traffic"},
                {"message_bytes"},
                {"packet_time_s"},
@@ -137,7 +139,7 @@ std::string flow_model_csv(const study::FlowModelReport& report) {
       const auto& counts = row.packets.counts;
       table.rows.push_back(
           {fabric.machine.name, fabric.transport, fabric.path_choice, std::to_string(fabric.gpus),
-           std::string(core::to_word(row.traffic)), fmt::format("{:.0f}", row.message.si()),
+           std::to_string(row.groups), std::string(core::to_word(row.traffic)), fmt::format("{:.0f}", row.message.si()),
            fmt::format("{:.6g}", row.packet_time.si()), fmt::format("{:.6g}", row.fluid_time.si()),
            fmt::format("{:.4g}", row.times()), std::to_string(counts.deepest),
            std::to_string(counts.marks), std::to_string(counts.drops), std::to_string(counts.trims),

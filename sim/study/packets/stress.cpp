@@ -28,6 +28,7 @@ constexpr std::uint64_t kSeed = 1;
 constexpr std::uint32_t kMostGpus = 64;
 constexpr std::uint32_t kIncast = 16;
 constexpr std::array kSizes{64_KiB, 1_MiB, 4_MiB};
+constexpr std::int64_t kRounds = 16;  ///< of a ring by several groups at once
 constexpr double kArray = 16;  ///< of a collective / the size of a row
 constexpr double kWrite = 4;   ///< of one GPU in a burst / the size of a row
 /// GPUs that compute / GPUs that stand in for storage servers, a burst's fan-in.
@@ -49,10 +50,27 @@ std::vector<GpuId> spread(const network::Fabric& fabric) {
   return members;
 }
 
+/// These and their neighbours in the same nodes, as many groups as there are side by side.
+std::vector<std::vector<GpuId>> side_by_side(const network::Fabric& fabric,
+                                             const std::vector<GpuId>& members,
+                                             std::uint32_t gpus_per_node) {
+  const std::uint32_t apart =
+      fabric.shape().gpus / static_cast<std::uint32_t>(members.size());
+  std::vector<std::vector<GpuId>> groups;
+  for (std::uint32_t g = 0; g < std::min(apart, gpus_per_node); ++g) {
+    auto& group = groups.emplace_back();
+    for (const GpuId member : members) {
+      group.emplace_back(member.index() + g);
+    }
+  }
+  return groups;
+}
+
 /// Everybody's turn in a random order that leaves nobody at home: the next in a shuffled circle.
-std::vector<Shot> permutation(const std::vector<GpuId>& members) {
+/// @param group  each has an order of its own
+std::vector<Shot> permutation(const std::vector<GpuId>& members, std::uint32_t group = 0) {
   std::vector<GpuId> circle = members;
-  const core::RandomStream stream(kSeed, "stress permutation");
+  const core::RandomStream stream(kSeed, "stress permutation", group);
   for (std::size_t i = circle.size() - 1; i > 0; --i) {
     std::swap(circle[i], circle[stream.index(i, 0, i + 1)]);
   }
@@ -83,6 +101,8 @@ class Stress {
       : fabric_(fabric),
         packets_(machine.cluster, fabric, transport),
         members_(spread(fabric)),
+        groups_(side_by_side(
+            fabric, members_, static_cast<std::uint32_t>(machine.cluster.node.gpus))),
         report_{machine,
                 std::string(core::to_word(*packets_.options().spec.transport)),
                 std::string(core::to_word(*packets_.options().spec.path_choice)),
@@ -98,7 +118,8 @@ class Stress {
 
   /// @param storage  also writes beside gradients
   StressReport run(bool storage, const Count& count) {
-    const std::size_t total = kSizes.size() * (storage ? 6 : 5);
+    const std::size_t kinds = 5U + (groups_.size() > 1 ? 3U : 0U) + (storage ? 1U : 0U);
+    const std::size_t total = kSizes.size() * kinds;
     auto done = [&count, total, n = std::size_t{0}]() mutable {
       if (count) {
         count(++n, total);
@@ -119,6 +140,14 @@ class Stress {
       shots.push_back({members_[std::max<std::size_t>(2, members_.size() / 2 - 1)], members_[1]});
       add_shots(Traffic::bystander, size, shots);
       done();
+      if (groups_.size() > 1) {
+        add_groups(Traffic::all_reduce, CollectiveKind::all_reduce, size);
+        done();
+        add_groups(Traffic::all_to_all, CollectiveKind::all_to_all, size);
+        done();
+        add_permutations(size);
+        done();
+      }
       if (storage) {
         add_burst(size);
         done();
@@ -134,18 +163,52 @@ class Stress {
   }
 
  private:
-  void add_collective(Traffic traffic, CollectiveKind kind, core::Bytes size) {
+  static network::CollectiveCall call_of(CollectiveKind kind, core::Bytes size) {
     // An all-to-all in rounds would measure how its rounds drift apart more than the network.
-    const auto algorithm = traffic == Traffic::all_to_all ? network::Algorithm::direct
-                                                          : network::usual_algorithm(kind);
-    const network::CollectiveCall call{kind, size * kArray, algorithm, {}};
+    const auto algorithm = kind == CollectiveKind::all_to_all ? network::Algorithm::direct
+                                                              : network::usual_algorithm(kind);
+    return {kind, size * kArray, algorithm, {}};
+  }
+
+  void add_collective(Traffic traffic, CollectiveKind kind, core::Bytes size) {
+    const network::CollectiveCall call = call_of(kind, size);
     const auto run = packets_.run(call, members_, {});
     const auto fluid = network::stepped_time(fabric_, call, members_);
-    report_.rows.push_back({traffic, size, run.time.total, fluid.total, run.figures});
+    report_.rows.push_back({traffic, 1, size, run.time.total, fluid.total, run.figures});
+  }
+
+  [[nodiscard]] int groups() const { return static_cast<int>(groups_.size()); }
+
+  /// The same collective by all groups at once. A ring is the same round after round: of its rounds
+  /// some are run, and their time is taken as many times.
+  void add_groups(Traffic traffic, CollectiveKind kind, core::Bytes size) {
+    network::CallsAtOnce calls{call_of(kind, size), groups_};
+    double times = 1;
+    if (calls.call.algorithm == network::Algorithm::ring) {
+      const std::int64_t all = network::ring_rounds(kind, members_.size());
+      calls.most_rounds = std::min(all, kRounds);
+      times = static_cast<double>(all) / static_cast<double>(calls.most_rounds);
+    }
+    const auto both = network::run_both(fabric_, packets_.cables(), calls, packets_.options());
+    report_.rows.push_back(
+        {traffic, groups(), size, both.packets * times, both.fluid * times, figures(both.run)});
+  }
+
+  /// A permutation of each group, all at once.
+  void add_permutations(core::Bytes size) {
+    std::vector<Shot> shots;
+    for (std::uint32_t g = 0; g < groups_.size(); ++g) {
+      const auto more = permutation(groups_[g], g);
+      shots.insert(shots.end(), more.begin(), more.end());
+    }
+    add_shots(Traffic::permutation, size, shots, groups());
   }
 
   /// All at once. Of a bystander the time is that of the last shot, of the others that of all.
-  void add_shots(Traffic traffic, core::Bytes size, const std::vector<Shot>& shots) {
+  void add_shots(Traffic traffic,
+                 core::Bytes size,
+                 const std::vector<Shot>& shots,
+                 int groups = 1) {
     network::PacketTraffic flows;
     add_flows(size, shots, flows);
     const auto result =
@@ -154,7 +217,7 @@ class Stress {
     const core::Tick end = one ? result.flow_end.back() : result.end;
     network::LinkNumbers numbers(fabric_);
     const auto fluid = fluid_ends(size, shots, numbers, {});
-    report_.rows.push_back({traffic, size, core::Clock::step().to_seconds(end),
+    report_.rows.push_back({traffic, groups, size, core::Clock::step().to_seconds(end),
                             core::Clock::step().to_seconds(
                                 one ? fluid.back() : *std::max_element(fluid.begin(), fluid.end())),
                             figures(result)});
@@ -205,7 +268,7 @@ class Stress {
             *std::max_element(ends.begin() + static_cast<std::ptrdiff_t>(a),
                               ends.begin() + static_cast<std::ptrdiff_t>(b)));
       };
-      report_.rows.push_back({traffic, size, last(packet_ends, from, to),
+      report_.rows.push_back({traffic, 1, size, last(packet_ends, from, to),
                               last(fluid, fluid_from, fluid_to), figures(result)});
     };
     add(Traffic::gradients, result.flow_end, 0, writes, 0, ranks);
@@ -253,7 +316,8 @@ class Stress {
 
   const network::Fabric& fabric_;
   PacketNetworkOf packets_;
-  std::vector<GpuId> members_;
+  std::vector<GpuId> members_;               ///< the first group
+  std::vector<std::vector<GpuId>> groups_;  ///< all of them, in the same nodes
   StressReport report_;
 };
 
@@ -276,9 +340,10 @@ std::string size_of(core::Bytes size) {
 
 std::string miss(const StressReport& report, const StressRow& row) {
   const bool near = distance(row) <= kWithinTenth;
-  return fmt::format("{} of {}: packets take {} times as long under {}{}",
-                     core::to_word(row.traffic), size_of(row.message), core::number(row.times()),
-                     report.transport,
+  return fmt::format("{} of {}{}: packets take {} times as long under {}{}",
+                     core::to_word(row.traffic), size_of(row.message),
+                     row.groups > 1 ? fmt::format(" by {} groups at once", row.groups) : "",
+                     core::number(row.times()), report.transport,
                      near              ? ""
                      : row.times() > 1 ? ", so fluid flows are too fast"
                                        : ", so fluid flows are too slow");
@@ -330,10 +395,10 @@ FlowModelReport validate_flow_model(const std::string& only, const config::LoadO
   const MachineOptions how{64, "", ""};
   FlowModelReport report{{}, {{validation::catalogue_input(options.roots)}, kSeed}};
   for (const auto& entry : config::list_entries("fabrics", options.roots)) {
-    if (entry.name.rfind(only, 0) != 0) {
+    const auto machine = load_machine(entry.name, how, options);
+    if (!entry.name.starts_with(only) && !machine.name.starts_with(only)) {
       continue;
     }
-    const auto machine = load_machine(entry.name, how, options);
     const network::Fabric fabric = training::build_fabric(machine.cluster);
     report.fabrics.push_back(Stress(machine, fabric, {}).run(false, {}));
   }

@@ -37,6 +37,7 @@ constexpr auto enum_words(Traffic) {
 /// One traffic of one size: until its last byte, by both models.
 struct StressRow {
   Traffic traffic = Traffic::permutation;
+  int groups = 1;
   core::Bytes message;
   core::Seconds packet_time, fluid_time;
   PacketFigures packets;
@@ -52,6 +53,8 @@ struct StressRow {
         "permutation: each GPU sends to another one; incast: 16 send to one; bystander: one that "
         "sends past an incast to an idle GPU beside its receiver; gradients: an all_reduce while "
         "each of its GPUs writes 4 messages to one of few storage servers; storage: those writes");
+    v.figure("groups", groups, "",
+             "of `gpus` GPUs that do it at once, side by side in the same nodes", core::at_least_one);
     v.figure("message_bytes", message, "B", "of one message, or a sixteenth of the array",
              core::non_negative);
     v.figure("packet_time_s", packet_time, "s", "until the last byte, every packet simulated",
@@ -84,13 +87,14 @@ void StressReport::fields(V& v) const {
   v.part("fabric", machine.cluster.fabric.name, "its fabric");
   v.part("transport", transport, "of its packets");
   v.part("path_choice", path_choice, "which of several equal cables a packet takes");
-  v.figure("gpus", gpus, "", "that take part, spread evenly over the fabric", core::non_negative);
+  v.figure("gpus", gpus, "", "of a group, spread evenly over the fabric", core::non_negative);
   v.part("rows", rows, "one a traffic and size");
   v.part("limit", stress_sentence(*this), "one sentence: what it comes to");
   v.part("assumptions", machine.assumptions, "what neither the file nor the options say");
 }
 
-/// Runs every traffic at every size over up to 64 GPUs of the fabric.
+/// Runs every traffic at every size over up to 64 GPUs of the fabric; those that a whole job makes
+/// (all_reduce, all_to_all, permutation) once more by all GPUs of the same nodes, a group for each.
 /// @param fabric  of the machine's cluster, healthy or not
 /// @param count   is told how many of them are done
 /// @throws core::Error  as PacketNetworkOf; if fewer than 4 GPUs are there
@@ -117,7 +121,7 @@ void FlowModelReport::fields(V& v) const {
   v.part("limit", flow_model_sentence(*this), "one sentence: what it comes to");
 }
 
-/// @param only  fabrics whose entry begins with it
+/// @param only  fabrics whose entry or whose name begins with it
 /// @throws core::Error if none does
 FlowModelReport validate_flow_model(const std::string& only, const config::LoadOptions& options);
 

@@ -267,16 +267,16 @@ std::vector<SweepRow> Sweep::rows(const std::vector<std::size_t>& points,
       const std::size_t i = order[turn];
       try {
         rows[i] = row(points[i], of_point);
+        const std::lock_guard lock(mutex);
+        ++done;
+        if (options.progress) {
+          options.progress(done, points.size(), rows[i]);  // writes what is kept: it may fail
+        }
       } catch (...) {
         const std::lock_guard lock(mutex);
         fault = std::current_exception();
         next = points.size();
         return;
-      }
-      const std::lock_guard lock(mutex);
-      ++done;
-      if (options.progress) {
-        options.progress(done, points.size(), rows[i]);
       }
     }
   };

@@ -11,7 +11,7 @@
 #include "sim/core/result_fields.h"
 #include "sim/core/units.h"
 #include "sim/network/packet/packet_run.h"
-#include "sim/network/packet/packet_spec.h"
+#include "sim/network/packet_spec.h"
 
 namespace headway::training {
 

@@ -148,9 +148,9 @@ class StepByPackets {
   }
 
   network::PacketsAndFluid both(const network::CallsAtOnce& calls, PacketStep& step) {
-    const auto run = network::run_both(fabric_, cables_, calls, options_);
-    step.counts.add(run.counts);
-    step.event_digest = core::combine(step.event_digest, run.event_digest);
+    auto run = network::run_both(fabric_, cables_, calls, options_);
+    step.counts.add(run.run.counts);
+    step.event_digest = core::combine(step.event_digest, run.run.event_digest);
     return run;
   }
 
@@ -203,7 +203,7 @@ class StepByPackets {
     const auto on = [halves](core::Seconds part, core::Seconds half) {
       return part + std::max(core::Seconds(0), part - half) * halves;
     };
-    return {on(at.packets, at_half.packets), on(at.fluid, at_half.fluid), {}, 0};
+    return {on(at.packets, at_half.packets), on(at.fluid, at_half.fluid), {}};
   }
 
   /// A ring is the same round after round, so some of them speak for all, with messages of their

@@ -16,8 +16,9 @@
 
 namespace headway::training {
 
-/// GPUs of a step that is timed by packets, at most.
-inline constexpr std::int64_t kMostPacketGpus = 1024;
+/// GPUs of a step that is timed by packets, at most. Source: chosen; a step of as many takes about
+/// a minute and 1 GB (Llama 3.1 405B, docs/models/packet.md).
+inline constexpr std::int64_t kMostPacketGpus = 16384;
 
 /// @throws core::Error, with the place of the field, for what has no packets here: more than
 ///         `kMostPacketGpus` GPUs, several sites, a partly occupied fabric

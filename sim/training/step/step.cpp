@@ -355,6 +355,7 @@ void set_rates(const CheckedScenario& checked, StepResult& result) {
   const auto gpus = static_cast<double>(checked.gpus());
   const auto flops = workload::training_flops_per_token(s.model, s.training, s.parallelism);
   const auto peak = mean_peak(s);
+  HEADWAY_CHECK(result.time.si() > 0, "a step takes {} s", result.time.si());
   result.tokens_per_s = tokens / result.time.si();
   result.tokens_per_s_per_gpu = result.tokens_per_s / gpus;
   const auto rate = [&](core::Flops per_token) {

@@ -8,9 +8,9 @@
 
 namespace headway::training {
 
-namespace {
+using namespace core::literals;
 
-constexpr double kDay = 86400;
+namespace {
 
 /// One kind of work of a stage, all of it in a step.
 struct Part {
@@ -62,7 +62,7 @@ core::Tick step_ticks(core::Seconds time, std::string_view part) {
   if (!clock.counts(time)) {
     throw core::Infeasible(
         fmt::format("a step would take more than 106 days: '{}' alone takes {:.4g} days", part,
-                    time.si() / kDay));
+                    time / 1_days));
   }
   return clock.to_ticks(time);
 }
@@ -75,7 +75,7 @@ network::RunResult run_step(const LoweredStep& lowered, const network::RunOption
     throw core::Infeasible(
         fmt::format("a step would take more than 106 days: '{}' of stage {} takes {:.4g} days, "
                     "more than any other part",
-                    part.name, part.stage, part.time.si() / kDay));
+                    part.name, part.stage, part.time / 1_days));
   }
 }
 

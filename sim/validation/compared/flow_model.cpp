@@ -48,7 +48,8 @@ std::vector<FlowModelRow> rows_of(const training::Scenario& scenario,
 }
 
 /// Packets / fluid at this size: a straight line between the logarithms of the sizes beside it, and
-/// level beyond the ends. 1 without rows.
+/// level beyond the ends. 1 without rows. All groups of a step make a call at once, so the rows are
+/// those of most groups.
 double times_at(const std::vector<FlowModelRow>& rows,
                 std::string_view traffic,
                 core::Bytes message) {
@@ -58,6 +59,11 @@ double times_at(const std::vector<FlowModelRow>& rows,
   if (of.empty()) {
     return 1;
   }
+  double most = 0;
+  for (const FlowModelRow& row : of) {
+    most = std::max(most, row.groups);
+  }
+  std::erase_if(of, [&](const FlowModelRow& row) { return row.groups < most; });
   std::sort(of.begin(), of.end(),
             [](const auto& a, const auto& b) { return a.message < b.message; });
   const auto above =
@@ -113,6 +119,7 @@ std::vector<FlowModelRow> load_flow_model(const std::vector<std::filesystem::pat
     const double parts = collective ? table->number(i, "gpus").value_or(1) / kArray : 1;
     row.message = core::Bytes(table->number(i, "message_bytes").value_or(0) / parts);
     row.times = table->number(i, "times").value_or(1);
+    row.groups = table->number(i, "groups").value_or(1);
     rows.push_back(std::move(row));
   }
   return rows;

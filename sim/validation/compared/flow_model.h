@@ -18,6 +18,7 @@ struct FlowModelRow {
   std::string fabric, transport, traffic;
   core::Bytes message;  ///< from one rank to another
   double times = 1;     ///< packets / fluid
+  double groups = 1;    ///< that did it at once
 };
 
 /// `validation/flow_model.csv` of these configuration folders; none where there is no such file.

@@ -81,7 +81,7 @@ TEST(CallsAtOnce, ExpectedHopsAreThoseOfThePackets) {
       calls.groups.front().emplace_back(i / 2 + 32 * (i % 2));
     }
     const auto run = run_both(fabric, cables, calls, options_of(in));
-    EXPECT_NEAR(expected_hops(calls, core::Bytes(4096)) / static_cast<double>(run.counts.hops),
+    EXPECT_NEAR(expected_hops(calls, core::Bytes(4096)) / static_cast<double>(run.run.counts.hops),
                 more, 1e-9)
         << core::to_word(kind);
   }
@@ -96,7 +96,7 @@ TEST(CallsAtOnce, AreTheSameOnAnyThreads) {
   const auto one = run_both(fabric, cables, calls, options_of(in, 1));
   for (const int threads : {2, 8}) {
     const auto many = run_both(fabric, cables, calls, options_of(in, threads));
-    EXPECT_EQ(many.event_digest, one.event_digest);
+    EXPECT_EQ(many.run.event_digest, one.run.event_digest);
     EXPECT_EQ(many.packets.si(), one.packets.si());
     EXPECT_EQ(many.fluid.si(), one.fluid.si());
   }

@@ -312,6 +312,22 @@ TEST(PacketFabric, AllWithAllKeepsEveryPortFull) {
   }
 }
 
+// Static routes of a rail-optimized fabric go by all cables of a leaf: as fast as the shortest queue.
+TEST(PacketFabric, StaticRoutesOfRailsUseAllCables) {
+  const CollectiveCall call{CollectiveKind::all_to_all, 4_MiB, Algorithm::direct, {}};
+  const auto end = [&](Routing routing) {
+    auto in = dgx_h100(8);
+    in.fabric.routing = routing;
+    const Fabric fabric(in);
+    PacketOptions options;
+    options.spec = packet_spec(in.fabric, Transport::credits);
+    const PacketFabric cables(fabric, options.spec);
+    return static_cast<double>(
+        run_packet_collective(fabric, cables, call, gpus(64), {}, options).end);
+  };
+  EXPECT_NEAR(end(Routing::destination_modulo) / end(Routing::adaptive), 1, 0.1);
+}
+
 // Long cables: two round trips of 4 ms are not yet a timeout, whatever the file's 200 us.
 TEST(PacketFabric, TimeoutsWaitForTheRoundTrip) {
   auto in = flat_tree(16);

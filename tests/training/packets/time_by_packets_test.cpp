@@ -124,6 +124,22 @@ TEST(TimeByPackets, APartOfALongCallGoesOnInAStraightLine) {
   EXPECT_TRUE(part);
 }
 
+// 2,048 GPUs: eight rings of 256 of them, each on its own rail, of which eight rounds are run.
+TEST(TimeByPackets, LargeStepsAreSampledMoreThinly) {
+  Scenario s = rings();
+  s.cluster.nodes = 256;
+  s.training.global_batch = 256;
+  const StepResult step = by_packets(s);
+  const PacketCollective& ring = step.packets->collectives.front();
+  EXPECT_EQ(ring.ranks, 256);
+  EXPECT_EQ(ring.groups, 8);
+  EXPECT_LT(ring.simulated.si(), ring.bytes.si() / 10);
+  for (const auto& c : step.packets->collectives) {
+    EXPECT_NEAR(c.times(), 1, 0.01) << c.name;
+  }
+  EXPECT_NEAR(step.time / step.packets->fluid_step, 1, 1e-3);
+}
+
 TEST(TimeByPackets, IsTheSameOnAnyThreadsAndFolded) {
   const StepResult one = by_packets(rings());
   for (const int threads : {2, 8}) {
