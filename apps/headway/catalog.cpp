@@ -14,6 +14,7 @@
 #include "sim/report/constants.h"
 #include "sim/report/table.h"
 #include "sim/report/table_json.h"
+#include "sim/report/wrap.h"
 
 #include "apps/headway/options.h"
 #include "apps/headway/output.h"
@@ -215,7 +216,7 @@ OutFile answer(const std::vector<std::string>& words, const CommonOptions& optio
                  options);
   }
   if (action == "show" && words.size() == 3) {
-    return {options.out, entry_text(words[1], words[2])};
+    return {options.out, report::hanging(entry_text(words[1], words[2]), page_of(options).width)};
   }
   if (action == "constants" && words.size() == 1) {
     return print("headway.constants/1", report::constants_table(config_roots()), options);

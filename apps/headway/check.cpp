@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "sim/report/verbs/check_report.h"
+#include "sim/report/wrap.h"
 
 #include "apps/headway/options.h"
 #include "apps/headway/output.h"
@@ -33,7 +34,7 @@ int run_check(int argc, char** argv) {
   if (options.format == "json") {
     deliver(options, report::check_json(checks));
   } else if (!options.quiet || !options.out.empty()) {
-    deliver(options, report::check_text(checks));
+    deliver(options, report::hanging(report::check_text(checks), page_of(options).width));
   }
   for (const auto& check : checks) {
     if (!check.errors.empty()) {

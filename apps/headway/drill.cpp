@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sim/report/fault_argument.h"
+#include "sim/report/screen/drill_screen.h"
 #include "sim/report/verbs/drill_report.h"
 #include "sim/study/predict.h"
 
@@ -87,6 +88,7 @@ void add_options(CLI::App& app, DrillArguments& given) {
   app.add_option("--set", given.common.set, "Change a value, as cluster.nodes=64; may be repeated")
       ->allow_extra_args(false)
       ->option_text("PATH=VALUE");
+  add_section_options(app, given.common, "timeline, blame, ledger", report::drill_sections());
   add_progress_options(app, given.common);
   add_report_option(app, given.common);
   add_drill_trace_option(app, given.traces);
@@ -121,10 +123,10 @@ int run_drill(int argc, char** argv) {
         loaded, report::parse_fault(given.fault, loaded.scenario.cluster.node.gpus), how);
   }();
   const auto json = [&] { return report::drill_json(result); };
-  auto files = with_report(
-      options,
-      printed(result, options, report::drill_json, report::drill_csv, report::drill_document),
-      json);
+  auto files = with_report(options,
+                           printed(result, options, report::drill_json, report::drill_csv,
+                                   report::drill_document, report::drill_screen),
+                           json);
   add_traces(options, given.traces, json, {}, files);
   deliver(options, files);
   for (const auto& reason : result.reasons) {

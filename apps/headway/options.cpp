@@ -24,15 +24,6 @@ namespace fs = std::filesystem;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-/// A word of the command line; a file below the folder that the program was started in by its way
-/// from there, so that the command serves whoever has that folder.
-std::string from_here(const std::string& word) {
-  std::error_code ignored;
-  const std::string below = (fs::current_path(ignored) / "").string();
-  const bool is_below = below.size() > 1 && word.size() > below.size() && word.starts_with(below);
-  return is_below ? word.substr(below.size()) : word;
-}
-
 /// What run.seed and run.trials may be, so that complaints name the option that was written.
 constexpr std::int64_t kLargestSeed = 9'007'199'254'740'992;
 constexpr std::int64_t kMostTrials = 1'000'000;
@@ -275,6 +266,27 @@ void add_tables_option(CLI::App& app, CommonOptions& options) {
       ->group("");
 }
 
+void add_section_options(CLI::App& app,
+                         CommonOptions& options,
+                         const std::string& what,
+                         const std::vector<std::string>& known) {
+  auto* full = app.add_flag("--full", options.full, "All tables and sentences, not one screen");
+  app.add_option("--show", options.show, "Parts of --full: " + what + ", ...")
+      ->excludes(full)
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check([known](const std::string& section) -> std::string {
+        if (std::find(known.begin(), known.end(), section) != known.end()) {
+          return "";
+        }
+        const auto guess = core::did_you_mean(section, known);
+        return fmt::format("there is no section '{}'; {}", core::shortened(section),
+                           guess ? fmt::format("did you mean '{}'?", *guess)
+                                 : fmt::format("there are {}", fmt::join(known, ", ")));
+      })
+      ->option_text("SECTION,...");
+}
+
 void add_progress_options(CLI::App& app, CommonOptions& options) {
   app.add_flag("--quiet", options.quiet, "Nothing on standard error but errors");
   app.add_option("--progress", options.progress, "Progress on standard error")
@@ -346,7 +358,7 @@ std::optional<int> parse(CLI::App& app, int argc, char** argv, CommonOptions* op
   if (options != nullptr) {
     options->command = "headway";
     for (int i = 0; i < argc; ++i) {
-      options->command += " " + core::shell_word(from_here(argv[i]));
+      options->command += " " + core::shell_word(argv[i]);
     }
     for (const CLI::Option* option : app.get_options()) {
       if (option->get_positional()) {
@@ -368,6 +380,27 @@ config::LoadOptions load_options(const CommonOptions& options) {
     out.set.push_back(fmt::format("run.trials={}", *options.trials));
   }
   return out;
+}
+
+std::string title_of(const std::string& name, const CommonOptions& options) {
+  constexpr std::size_t kShown = 3;
+  constexpr std::size_t kLongest = 60;  // of one change
+  auto set = options.set;
+  std::erase_if(set, [](const std::string& change) {
+    return change.starts_with("search.");  // of what is looked at, not of what is there
+  });
+  if (std::any_of(set.begin(), set.end(),
+                  [](const std::string& change) { return change.starts_with("name="); })) {
+    return name;  // it was given for this
+  }
+  std::vector<std::string> words;
+  for (std::size_t i = 0; i < std::min(kShown, set.size()); ++i) {
+    words.push_back(core::shortened(set[i], kLongest));
+  }
+  if (set.size() > kShown) {
+    words.push_back(fmt::format("{} more", set.size() - kShown));
+  }
+  return set.empty() ? name : fmt::format("{}, with {}", name, fmt::join(words, ", "));
 }
 
 std::vector<fs::path> config_roots() {

@@ -25,9 +25,11 @@ struct CommonOptions {
   bool quiet = false;
   std::string progress = "auto";
   std::string color = "auto";
-  std::string report;   ///< page of HTML to write beside the result; empty: none
-  std::string tables;   ///< all tables as text, written beside the result; empty: none
-  std::string command;  ///< as it was given
+  std::string report;               ///< page of HTML to write beside the result; empty: none
+  std::string tables;               ///< all tables as text, written beside the result; empty: none
+  std::string command;              ///< as it was given
+  bool full = false;                ///< all tables, not one screen
+  std::vector<std::string> show{};  ///< sections of them; empty: not asked for
   /// What was named without an option, most of it files that are read: no result replaces one.
   std::vector<std::string> named;
 };
@@ -62,6 +64,14 @@ void add_output_options(CLI::App& app,
 /// --tables: for programs that ask for JSON, as the Python package does; help names it at its end.
 void add_tables_option(CLI::App& app, CommonOptions& options);
 
+/// --full, --show; without them a table is one screen.
+/// @param what    examples of sections, for the help
+/// @param known   all sections
+void add_section_options(CLI::App& app,
+                         CommonOptions& options,
+                         const std::string& what,
+                         const std::vector<std::string>& known);
+
 /// A parser with the help of the house: what, options with defaults, two examples.
 void describe(CLI::App& app, const std::string& verb, const std::string& examples);
 
@@ -82,6 +92,9 @@ std::optional<int> parse(CLI::App& app, int argc, char** argv, CommonOptions* op
 /// Where scenarios look for names: the roots of this installation, and the changes of --set, --seed
 /// and --trials.
 config::LoadOptions load_options(const CommonOptions& options);
+
+/// What a result is called: the scenario's name, and what was changed of it on the command line.
+std::string title_of(const std::string& name, const CommonOptions& options);
 
 /// Configuration folders that exist: those of HEADWAY_CONFIGS, then the one of this installation
 /// or, where the program is not installed, of the source tree.

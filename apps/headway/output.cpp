@@ -44,8 +44,25 @@ fs::path folder_of(const fs::path& target) {
   throw core::Error(fmt::format("'{}' exists; use --force to overwrite it", out));
 }
 
+/// What is written to as it is, since nothing can take its name: a pipe, a terminal, a stream that
+/// is open already.
+bool is_stream(const std::string& out) {
+  if (out == "/dev/stdout" || out == "/dev/stderr" || out.starts_with("/dev/fd/")) {
+    return true;
+  }
+  std::error_code ignored;
+  const auto status = fs::status(out, ignored);
+  return fs::is_fifo(status) || fs::is_character_file(status) || fs::is_socket(status);
+}
+
 void check_one(const std::string& out, bool force) {
   std::error_code ignored;
+  if (is_stream(out)) {
+    if (::access(out.c_str(), W_OK) != 0) {
+      refuse(out, std::strerror(errno));
+    }
+    return;
+  }
   if (fs::is_symlink(out, ignored) && !fs::exists(out, ignored)) {
     refuse(out, "it is a link that leads nowhere; remove it or name another file");
   }
@@ -69,7 +86,7 @@ void check_one(const std::string& out, bool force) {
   }
 }
 
-/// Writes all of `text` and makes it durable; false with errno set if that fails.
+/// Writes all of `text`; false with errno set if that fails.
 bool write_all(int file, std::string_view text) {
   std::size_t done = 0;
   while (done < text.size()) {
@@ -79,7 +96,20 @@ bool write_all(int file, std::string_view text) {
     }
     done += wrote > 0 ? static_cast<std::size_t>(wrote) : 0;
   }
-  return ::fsync(file) == 0;
+  return true;
+}
+
+/// @throws core::Error if not all of it can be written
+void write_stream(const OutFile& out) {
+  const int file = ::open(out.path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
+  const bool written = file >= 0 && write_all(file, out.text);
+  const int cause = errno;
+  if (file >= 0) {
+    ::close(file);
+  }
+  if (!written && cause != EPIPE) {
+    refuse(out.path, std::strerror(cause));
+  }
 }
 
 /// A file beside the one it shall become; gone again unless it got that name.
@@ -99,7 +129,7 @@ class Draft {
     if (file < 0) {
       refuse(out_, std::strerror(errno));
     }
-    const bool written = write_all(file, out.text);
+    const bool written = write_all(file, out.text) && ::fsync(file) == 0;
     const int cause = errno;
     ::close(file);
     if (!written) {
@@ -279,7 +309,7 @@ void deliver(const CommonOptions& options, const OutFile& file) {
 void deliver(const CommonOptions& options, const std::vector<OutFile>& files) {
   std::vector<Draft> drafts;
   for (const auto& file : files) {
-    if (!file.path.empty()) {
+    if (!file.path.empty() && !is_stream(file.path)) {
       drafts.emplace_back(file, drafts.size());
     }
   }
@@ -289,6 +319,8 @@ void deliver(const CommonOptions& options, const std::vector<OutFile>& files) {
   for (const auto& file : files) {
     if (file.path.empty()) {
       print_result(options.format == "json" || file.toned ? file.text : core::visible(file.text));
+    } else if (is_stream(file.path)) {
+      write_stream(file);
     } else {
       remark(options, fmt::format("wrote {}", file.path));
     }

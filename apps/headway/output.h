@@ -47,7 +47,8 @@ void print_help(std::string_view text);
 
 /// Finds out before any work whether --out, and the files that other options name beside it, can be
 /// written. Empty names are passed over.
-/// @throws core::Error if one exists without --force, is no plain file, or its folder is missing or
+/// Pipes, terminals and /dev/stdout are written to as they are.
+/// @throws core::Error if one exists without --force, is a folder, or its folder is missing or
 /// closed, or two are the same
 void check_out(const CommonOptions& options, const std::vector<std::string>& beside = {});
 
@@ -75,11 +76,31 @@ OutFile printed(const Result& result,
   return printed(document(result), options);
 }
 
-/// All tables, where --tables names a file for them.
+/// Likewise of a result with sections: one screen, unless --full, --show or Markdown asks for more.
 template <class Result>
+OutFile printed(const Result& result,
+                const CommonOptions& options,
+                std::string (*json)(const Result&),
+                std::string (*csv)(const Result&),
+                report::Document (*document)(const Result&, const std::vector<std::string>&),
+                std::string (*screen)(const Result&, const report::Page&)) {
+  if (options.format == "json" || options.format == "csv") {
+    return {options.out, options.format == "json" ? json(result) : csv(result)};
+  }
+  Result titled = result;
+  titled.scenario.name = title_of(result.scenario.name, options);
+  if (options.format == "md" || options.full || !options.show.empty()) {
+    return printed(document(titled, options.show), options);
+  }
+  const report::Page page = page_of(options);
+  return {options.out, screen(titled, page), page.colour};
+}
+
+/// All tables, where --tables names a file for them.
+template <class Result, class DocumentOf>
 void add_tables(const Result& result,
                 const CommonOptions& options,
-                report::Document (*document)(const Result&),
+                const DocumentOf& document,
                 std::vector<OutFile>& files) {
   if (!options.tables.empty()) {
     files.push_back({options.tables, report::to_text(document(result))});

@@ -44,10 +44,14 @@ std::vector<OutFile> with_report(const CommonOptions& options,
                                  const std::function<std::string()>& json) {
   std::vector<OutFile> files{std::move(shown)};
   if (!options.report.empty()) {
-    files.push_back(
-        {options.report,
-         report::report_page({{{report::Json::parse(json()), options.report}, options.command}},
-                             chart_library(ChartLibrary::packed))});
+    auto result = report::Json::parse(json());
+    if (result.contains("scenario") && result["scenario"].contains("name")) {
+      auto& name = result["scenario"]["name"];
+      name = title_of(name.get<std::string>(), options);
+    }
+    files.push_back({options.report,
+                     report::report_page({{{std::move(result), options.report}, options.command}},
+                                         chart_library(ChartLibrary::packed))});
   }
   return files;
 }

@@ -6,10 +6,9 @@
 #include <vector>
 
 #include "sim/core/error.h"
-#include "sim/core/shown_text.h"
 #include "sim/report/run_json.h"
+#include "sim/report/screen/run_screen.h"
 #include "sim/report/verbs/power_csv.h"
-#include "sim/report/verbs/run_screen.h"
 #include "sim/report/verbs/run_table.h"
 #include "sim/study/predict.h"
 #include "sim/study/stopwatch.h"
@@ -30,9 +29,8 @@ namespace {
 struct RunArguments {
   CommonOptions common;
   std::string scenario;
-  bool explain = false, full = false, pictures = false;
+  bool explain = false, pictures = false;
   std::string power, network = "fluid";
-  std::vector<std::string> show;
   TraceFiles traces;
   KeepOptions kept;
 
@@ -42,7 +40,7 @@ struct RunArguments {
   }
 
   [[nodiscard]] bool shows(std::string_view section) const {
-    return std::find(show.begin(), show.end(), section) != show.end();
+    return std::find(common.show.begin(), common.show.end(), section) != common.show.end();
   }
   [[nodiscard]] bool explains() const { return explain || shows(report::kExplanationSection); }
   [[nodiscard]] bool meters() const { return !power.empty() || shows(report::kPowerSection); }
@@ -68,19 +66,6 @@ study::RunReport predict(const RunArguments& given, const campaign::KnownTrials*
   how.progress = [&](std::string_view phase) { progress.phase(phase); };
   how.count = [&](std::size_t done, std::size_t total) { progress.count(done, total); };
   return study::predict(loaded, how);
-}
-
-void check_sections(const std::vector<std::string>& show) {
-  const auto& known = report::run_sections();
-  for (const auto& section : show) {
-    if (std::find(known.begin(), known.end(), section) == known.end()) {
-      const auto guess = core::did_you_mean(section, known);
-      throw core::Error(fmt::format("--show: there is no section '{}'; {}",
-                                    core::shortened(section),
-                                    guess ? fmt::format("did you mean '{}'?", *guess)
-                                          : fmt::format("there are {}", fmt::join(known, ", "))));
-    }
-  }
 }
 
 /// What the trace of the step has beside the timeline of its stages: streams of ranks, and power.
@@ -117,15 +102,6 @@ study::RunReport as_asked(study::RunReport result, const RunArguments& given) {
   return result;
 }
 
-/// What --show picks; --explain is one of its sections, so both together show both.
-std::vector<std::string> sections(const RunArguments& given) {
-  auto picked = given.show;
-  if (given.explain && !picked.empty()) {
-    picked.emplace_back(report::kExplanationSection);
-  }
-  return picked;
-}
-
 /// What adds to the file of a step's trace needs one.
 void check_traces(const TraceFiles& traces) {
   if (traces.step.empty() && !traces.ranks.empty()) {
@@ -160,18 +136,16 @@ void check_network(const RunArguments& given) {
   }
 }
 
-/// One screen, unless more or another form was asked for.
+/// --explain is a section: alone it asks for all of them, beside --show for one more.
 OutFile shown(const study::RunReport& result, const RunArguments& given) {
-  const CommonOptions& options = given.common;
-  if (options.format == "json" || options.format == "csv") {
-    return {options.out,
-            options.format == "json" ? report::run_json(result) : report::run_csv(result)};
+  CommonOptions options = given.common;
+  if (given.explain && options.show.empty()) {
+    options.full = true;
+  } else if (given.explain) {
+    options.show.emplace_back(report::kExplanationSection);
   }
-  if (options.format == "md" || given.full || given.explain || !given.show.empty()) {
-    return printed(report::run_document(result, sections(given)), options);
-  }
-  const auto page = page_of(options);
-  return {options.out, report::run_screen(result, page), page.colour};
+  return printed(result, options, report::run_json, report::run_csv, report::run_document,
+                 report::run_screen);
 }
 
 /// What is printed, and all files beside it.
@@ -200,12 +174,7 @@ int run_run(int argc, char** argv) {
            "  headway run configs/scenarios/llama-3.1-405b-16k-h100.yaml\n"
            "  headway run s.yaml --set parallelism.tensor=4 --format json --out r.json");
   app.add_option("SCENARIO", given.scenario, "Scenario file (YAML)")->required()->option_text(" ");
-  auto* full = app.add_flag("--full", given.full, "All tables and sentences, not one screen");
-  app.add_option("--show", given.show, "Parts of --full: memory, links, cost, assumptions, ...")
-      ->excludes(full)
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->option_text("SECTION,...");
+  add_section_options(app, options, "memory, links, cost, assumptions", report::run_sections());
   add_file_options(app, given);
   app.add_flag("--explain", given.explain,
                "The step's largest parts with their formulas, and its sensitivities");
@@ -225,7 +194,6 @@ int run_run(int argc, char** argv) {
   }
   check_out(options,
             {options.report, given.traces.step, given.traces.run, given.power, options.tables});
-  check_sections(given.show);
   check_traces(given.traces);
   check_network(given);
   std::optional<campaign::KnownTrials> known;

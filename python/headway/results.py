@@ -66,6 +66,7 @@ PlannedLayout = Record
 SimulatedPlan = Record
 Choice = Record
 ChoiceChange = Record
+OwnLayout = Record
 Rejection = Record
 ClassMiss = Record
 Verification = Record

@@ -1420,6 +1420,9 @@ class PlanResult(Result):
         """not always there: With `--sensitivity`: how much an input must change before another
         of these plans wins."""
     @property
+    def own(self) -> OwnLayout | None:
+        """the scenario's own layout; null where several machines were searched"""
+    @property
     def rejected(self) -> tuple[Rejection, ...]:
         """layouts left out, by reason"""
     @property
@@ -1702,6 +1705,27 @@ class ChoiceChange(Record):
     @property
     def lead_at(self) -> float | None:
         """the factor of that"""
+
+class OwnLayout(Record):
+    """`own` of ``headway plan``: the scenario's own layout; null where several machines were
+    searched"""
+
+    @property
+    def sentence(self) -> str:
+        """how far it is from the first plan, or why it does not run"""
+    @property
+    def plan(self) -> int | None:
+        """its place in `plans`, from 1; null where it is none of them"""
+    @property
+    def step_s(self) -> float | None:
+        """its step, simulated; null where it does not run [s]"""
+    @property
+    def behind(self) -> float | None:
+        """by how much longer it takes for a token than the first plan, relative; below zero
+        where it is faster; null without either"""
+    @property
+    def faster(self) -> int | None:
+        """of the layouts in `simulated_plans` those that take less time for a token"""
 
 class Rejection(Record):
     """`rejected[]` of ``headway plan``: layouts left out, by reason"""

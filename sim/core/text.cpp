@@ -94,7 +94,17 @@ std::string compact(double value) {
 }
 
 std::string percent(double share) {
-  return std::isfinite(share) ? fmt::format("{:.1f}", 100 * share) : "-";
+  if (!std::isfinite(share)) {
+    return "-";
+  }
+  constexpr double kAll = 1 - 1e-9;  // a sum of shares that are rounded is all of them
+  constexpr int kMostPlaces = 9;
+  int places = 1;
+  std::string text = fmt::format("{:.1f}", 100 * share);
+  while (share < kAll && text.starts_with("100") && places < kMostPlaces) {
+    text = fmt::format("{:.{}f}", 100 * share, ++places);
+  }
+  return text;
 }
 
 std::string_view trimmed(std::string_view text) {

@@ -53,7 +53,8 @@ std::string cell(const std::optional<double>& value);
 std::string count(double value);
 /// Three figures and a letter from 10,000 on, as "406 B" and "81.4 M".
 std::string compact(double value);
-/// A share as per cent with one decimal, as "61.3".
+/// A share as per cent with one decimal, as "61.3"; with more where less than all of it would read
+/// 100, as "99.96".
 std::string percent(double share);
 /// Without blanks, tabs and ends of lines at both ends.
 std::string_view trimmed(std::string_view text);

@@ -160,6 +160,7 @@ PlanReport search_plans(const config::LoadedScenario& loaded,
   placed.marks = loaded.marks;
   report.result = plan::search(loaded.scenario, placed);
   report.steps = steps_with_known(report, known_errors);
+  report.own = own_layout(report, options);
   if (options.sensitivity) {
     report.choice = find_choice(report, options);
   }

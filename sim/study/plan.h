@@ -13,6 +13,7 @@
 #include "sim/study/points/machines.h"
 #include "sim/study/run_report.h"
 #include "sim/study/verdict/choice.h"
+#include "sim/study/verdict/own_layout.h"
 #include "sim/validation/compared/compared_runs.h"
 
 namespace headway::study {
@@ -163,6 +164,7 @@ struct PlanReport {
   std::vector<training::StepResult> steps;
   std::vector<PlannedMachine> machines;  ///< candidates; empty where there is one
   std::optional<Choice> choice;          ///< where it was asked for and there are two plans
+  std::optional<OwnLayout> own;          ///< of the one machine
   Timing timing;
 
   /// ok, or infeasible where no plan is left.
@@ -219,6 +221,7 @@ struct PlanReport {
     v.on_request("choice", choice,
                  "With `--sensitivity`: how much an input must change before another of these "
                  "plans wins.");
+    v.part("own", own, "the scenario's own layout; null where several machines were searched");
     v.part("rejected", result.rejected, "layouts left out, by reason");
     v.part("lost", result.classes,
            "classes of layouts that no plan is of, on the cluster of the first plan, with the "

@@ -94,6 +94,12 @@ std::string_view in_words(campaign::Account account) {
   return "?";
 }
 
+std::string percent_figures(double share) {
+  const std::string text = core::number(100 * share);
+  const bool rounded_up = text == "100" && !core::percent(share).starts_with("100");
+  return rounded_up ? core::percent(share) : text;
+}
+
 std::string in_words(const training::PacketStep& packets) {
   const auto worst =
       std::max_element(packets.collectives.begin(), packets.collectives.end(),

@@ -28,6 +28,10 @@ inline constexpr std::array kBillParts{
     BillPart{"cost.storage_usd", "checkpoint storage"},
     BillPart{"cost.electricity_usd", "electricity"}, BillPart{"cost.bring_up_usd", "bring-up"}};
 
+/// A share as per cent with three significant figures, as "8.69"; less than all of it never reads
+/// 100, as of `core::percent`.
+std::string percent_figures(double share);
+
 /// What timed a step by packets, and how far it is from the fluid step.
 std::string in_words(const training::PacketStep& packets);
 

@@ -44,7 +44,8 @@ TEST_F(Adapters, AreCheaperThanTrainingAll) {
 
 TEST_F(Adapters, AreSearchedForALayout) {
   write_small("s.yaml");
-  const auto outcome = run("plan s.yaml --top 3 --set 'model.adapters={rank: 16, base: nf4}'");
+  const auto outcome =
+      run("plan s.yaml --full --top 3 --set 'model.adapters={rank: 16, base: nf4}'");
   EXPECT_EQ(outcome.code, 0) << outcome.err;
 }
 

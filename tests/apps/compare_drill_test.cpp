@@ -237,7 +237,7 @@ TEST_F(DrillVerb, SaysWhyASlowCardCostsNothing) {
   const auto outcome =
       run("drill " HEADWAY_ROOT
           "/configs/scenarios/small-llama-8b-64-h100.yaml --no-remedies "
-          "--fault link-half-rate --set cluster.fabric.routing=ecmp --set "
+          "--full --fault link-half-rate --set cluster.fabric.routing=ecmp --set "
           "cluster.fabric.topology=fat_tree --set cluster.fabric.ports_per_leaf=16");
   ASSERT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_THAT(outcome.out, HasSubstr("A step takes no longer: no flow crosses this card, or those "
@@ -317,7 +317,7 @@ TEST_F(DrillVerb, WithoutSavesTheWorkBeforeTheFaultIsHalfTheDrill) {
 
 TEST_F(DrillVerb, HelpIsShortAndTheListIsLong) {
   const auto help = run("drill --help");
-  EXPECT_LE(std::count(help.out.begin(), help.out.end(), '\n'), 28);
+  EXPECT_LE(std::count(help.out.begin(), help.out.end(), '\n'), 30);
   EXPECT_THAT(help.out, HasSubstr("wrong-checkpoint"));
   const auto list = run("drill --list");
   EXPECT_EQ(list.code, 0);
@@ -326,7 +326,7 @@ TEST_F(DrillVerb, HelpIsShortAndTheListIsLong) {
 
 TEST_F(DrillVerb, TheTimelineIsDrawn) {
   write_small("s.yaml", kDrillRun);
-  const auto outcome = run("drill s.yaml --fault gpu-dead@gpu9");
+  const auto outcome = run("drill s.yaml --fault gpu-dead@gpu9 --full");
   ASSERT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_THAT(outcome.out, HasSubstr("Root cause: gpu-dead (GPU) at node 1, GPU 1."));
   EXPECT_THAT(outcome.out, HasSubstr("* . . . . .  hardware"));

@@ -28,7 +28,7 @@ TEST_F(Distillation, RunsTheTeacherBesideTheStep) {
 
 TEST_F(Distillation, IsPlanned) {
   write_small("s.yaml");
-  const auto outcome = run("plan s.yaml --top 3" + kTaught);
+  const auto outcome = run("plan s.yaml --full --top 3" + kTaught);
   EXPECT_EQ(outcome.code, 0) << outcome.err;
   // Layouts with several chunks a stage are left out, and it is said why.
   EXPECT_THAT(outcome.out + outcome.err, HasSubstr("a teacher's forward in schedule"));
@@ -70,7 +70,7 @@ TEST_F(Distillation, ReadsLogitsOfATeacherThatRanBefore) {
 
 TEST_F(Distillation, OfCachedLogitsIsPlannedWithoutATeachersLimits) {
   write_small("s.yaml");
-  const auto outcome = run("plan s.yaml --top 3" + kCached);
+  const auto outcome = run("plan s.yaml --full --top 3" + kCached);
   EXPECT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_THAT(outcome.out + outcome.err, Not(HasSubstr("a teacher's forward in schedule")));
 }

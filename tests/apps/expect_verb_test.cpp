@@ -49,6 +49,20 @@ TEST_F(ExpectVerb, ALogThatMissesItsLimitEndsWithFour) {
   EXPECT_THAT(failed.err, HasSubstr("assert_failed: slow.csv:2"));
 }
 
+TEST_F(ExpectVerb, EveryWrongRowIsTold) {
+  write_small("s.yaml");
+  write("m.csv",
+        "measure,value,nodes,collective,gpus,size\n"
+        "bus_bandwith,400 GB/s,worker002,all_reduce,8,1G\n"
+        "bus_bandwidth,400,worker002,all_reduce,8,1G\n"
+        "bus_bandwidth,400 GB/s,worker002,all_reduce,100,1G\n");
+  const auto outcome = run("expect s.yaml --against m.csv");
+  EXPECT_EQ(outcome.code, 2);
+  for (const char* line : {"m.csv:2: ", "m.csv:3: ", "m.csv:4: "}) {
+    EXPECT_THAT(outcome.err, HasSubstr(line));
+  }
+}
+
 TEST_F(ExpectVerb, SaysWhichRowIsOfALargerMachine) {
   write_small("s.yaml");
   write("m.csv",

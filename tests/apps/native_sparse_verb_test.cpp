@@ -53,7 +53,7 @@ TEST_F(NativeSparse, RunsAnIndexerOverContextRanks) {
 
 TEST_F(NativeSparse, IsPlannedWithoutWhatIsNotSimulated) {
   write_small("s.yaml");
-  const auto outcome = run("plan s.yaml --top 3 --set 'search.context=[1, 2]'" + kNative);
+  const auto outcome = run("plan s.yaml --full --top 3 --set 'search.context=[1, 2]'" + kNative);
   EXPECT_EQ(outcome.code, 0) << outcome.err;
   // Layouts with a ring of context ranks are left out, and it is said why.
   EXPECT_THAT(outcome.out + outcome.err,

@@ -142,7 +142,7 @@ TEST_F(PlanChoice, JudgesRunsWithinTheirLimits) {
 }
 
 TEST_F(PlanChoice, IsPrintedWhereItIsAskedFor) {
-  const Outcome asked = run("plan s.yaml --sensitivity --threads 1" + with_nvlink(900));
+  const Outcome asked = run("plan s.yaml --full --sensitivity --threads 1" + with_nvlink(900));
   EXPECT_EQ(asked.code, 0) << asked.err;
   EXPECT_THAT(asked.out, HasSubstr("What would change the choice"));
   EXPECT_THAT(asked.out, HasSubstr("NVLink                above 1.6"));

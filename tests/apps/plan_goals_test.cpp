@@ -193,17 +193,44 @@ TEST_F(PlanGoals, MarksTheScenariosOwnLayoutOutsideTheSearch) {
     outside += plan["outside_search"] == true ? 1 : 0;
   }
   EXPECT_EQ(outside, 1);
-  EXPECT_THAT(run("plan " + words).out, HasSubstr("yours, outside the search"));
-  EXPECT_THAT(run("plan one.yaml --set run.until=null").out,
+  EXPECT_THAT(run("plan --full " + words).out, HasSubstr("yours, outside the search"));
+  EXPECT_THAT(run("plan one.yaml --set run.until=null --full").out,
               Not(HasSubstr("yours, outside the search")));
   // Where no layout of the search is better, the verdict says it.
-  EXPECT_THAT(run("plan one.yaml --set run.until=null --set search.tensor=[3]").out,
+  EXPECT_THAT(run("plan one.yaml --set run.until=null --set search.tensor=[3] --full").out,
               HasSubstr("It is the scenario's own layout, outside what `search` lists."));
   const json order =
       planned("one.yaml --set run.until=null --set search.rank_order=[tp-cp-pp-dp]")["plans"];
   for (const json& plan : order) {
     EXPECT_EQ(plan["outside_search"], plan["layout"]["rank_order"] != "tp-cp-pp-dp");
   }
+}
+
+// Its step is what a run of it says, wherever it stands; what cannot run says why.
+TEST_F(PlanGoals, SaysWhereTheScenariosOwnLayoutStands) {
+  const std::string bare = "one.yaml --set run.until=null --set parallelism.pipeline=4";
+  const json plan = planned(bare + " --top 2");
+  const json& own = plan["own"];
+  const json step = json::parse(run("run " + bare + " --format json").out)["step"];
+  EXPECT_EQ(own["step_s"], step["time_s"]);
+  EXPECT_NEAR(own["behind"].get<double>(),
+              step["time_s"].get<double>() / plan["plans"][0]["step"]["time_s"].get<double>() - 1,
+              1e-9);
+  const auto faster = std::count_if(
+      plan["simulated_plans"].begin(), plan["simulated_plans"].end(),
+      [&](const json& one) { return one["step_s"].get<double>() < step["time_s"].get<double>(); });
+  EXPECT_EQ(own["faster"], faster);
+  EXPECT_GT(faster, 0);
+  EXPECT_THAT(own["sentence"].get<std::string>(), StartsWith("The scenario's own layout takes "));
+  EXPECT_THAT(run("plan " + bare + " --top 2").out, HasSubstr("\n  yours    "));
+  const json wrong = planned("one.yaml --set run.until=null --set parallelism.tensor=3")["own"];
+  EXPECT_TRUE(wrong["step_s"].is_null());
+  EXPECT_THAT(wrong["sentence"].get<std::string>(), HasSubstr("`headway check` names"));
+  const json large = planned(
+      "one.yaml --set run.until=null --set parallelism.micro_batch=2 --set parallelism.tensor=1 "
+      "--set parallelism.pipeline=1 --set training.sequence_length=16384")["own"];
+  EXPECT_THAT(large["sentence"].get<std::string>(), HasSubstr("does not fit"));
+  EXPECT_TRUE(planned("three.yaml --top 1")["own"].is_null()) << "none of the machines is its own";
 }
 
 // The layouts with nothing sharded that fit are few, and none of them is like plan 1: those with
@@ -224,7 +251,7 @@ TEST_F(PlanGoals, AClassThatLostIsNotJudgedByLayoutsThatAreFarFromItsBest) {
           << lost;
     }
   }
-  const std::string text = run("plan " + words).out;
+  const std::string text = run("plan --full " + words).out;
   EXPECT_THAT(text, testing::ContainsRegex("sharding zero0 +[0-9,]+ +[0-9.]+ to [0-9.]+ +at most"));
 }
 
@@ -259,7 +286,7 @@ TEST_F(PlanGoals, PowerMakesAFrontWithTimeAndMoney) {
   });
   ASSERT_NE(small, plans.end());
   EXPECT_NEAR((*small)["power_w"].get<double>() / plans[0]["power_w"].get<double>(), 0.5, 0.05);
-  const Outcome table = run("plan one.yaml --nodes 1,2 --objective power --top 2");
+  const Outcome table = run("plan one.yaml --full --nodes 1,2 --objective power --top 2");
   EXPECT_THAT(table.out, HasSubstr("best plans by power"));
   EXPECT_THAT(table.out, HasSubstr("power [MW]"));
   EXPECT_EQ(run("plan one.yaml --objective power --set run.until=null --set run.prices=null").code,
@@ -341,12 +368,13 @@ TEST_F(PlanGoals, VariesOnlyWhatTheCommandLineNames) {
 
 // FP8 against BF16: the table has a column, the sentence the word.
 TEST_F(PlanGoals, TellsPrecisionsApart) {
-  const std::string words = "plan one.yaml --set 'search.precision=[bf16, fp8]' --vary tensor";
+  const std::string words =
+      "plan one.yaml --full --set 'search.precision=[bf16, fp8]' --vary tensor";
   const Outcome table = run(words);
   ASSERT_EQ(table.code, 0) << table.err;
   EXPECT_THAT(table.out, testing::ContainsRegex("precision +tensor"));
   EXPECT_THAT(table.out, HasSubstr("Plan 1 is the best by step: fp8, tensor"));
-  EXPECT_THAT(run("plan one.yaml --vary tensor").out,
+  EXPECT_THAT(run("plan one.yaml --vary tensor --full").out,
               Not(testing::ContainsRegex("precision +tensor")));
 }
 
@@ -401,8 +429,9 @@ TEST_F(PlanGoals, NamesTheNearestOfEachClassThatLost) {
     }
   }
   EXPECT_GT(compared, 1);
-  EXPECT_THAT(run("plan " + words).out, HasSubstr("What the search varied"));
-  EXPECT_THAT(run("plan " + words + "--top 1").out, HasSubstr("Why each class of layouts lost"));
+  EXPECT_THAT(run("plan --full " + words).out, HasSubstr("What the search varied"));
+  EXPECT_THAT(run("plan --full " + words + "--top 1").out,
+              HasSubstr("Why each class of layouts lost"));
 }
 
 // `--best` and `--best-is` of a sweep, against the rows; `--region` of a table of prices.

@@ -241,7 +241,7 @@ TEST_F(PlanMachines, RunsOfSeveralBatchesAreAsManyTokensLong) {
     const json again = json::parse(run("run plans/plan-1.yaml --format json").out);
     EXPECT_EQ(again["cost"]["total_usd"], all["plans"][0]["cost"]["total_usd"]);
   }
-  EXPECT_THAT(run("plan s.yaml --set 'search.global_batch=[32, 64]'").out,
+  EXPECT_THAT(run("plan s.yaml --set 'search.global_batch=[32, 64]' --full").out,
               HasSubstr("what the scenario's own steps train"));
 }
 
@@ -267,7 +267,7 @@ TEST_F(PlanMachines, SaysWhyAMachineLost) {
     fastest = std::min(fastest, machine["days"].get<double>());
   }
   const std::string limit = " --limit 'deadline=" + std::to_string((slowest + fastest) / 2) + " d'";
-  const Outcome table = run("plan several.yaml --objective dollars" + limit);
+  const Outcome table = run("plan several.yaml --full --objective dollars" + limit);
   EXPECT_EQ(table.code, 0) << table.err;
   EXPECT_THAT(table.out, HasSubstr("deadline: takes longer than the deadline"));
   EXPECT_THAT(table.out, HasSubstr("Candidate machines, each on its best plan"));
@@ -330,7 +330,7 @@ TEST_F(PlanMachines, APriceOfAnotherGpuIsSaid) {
   const json all = planned(words);
   ASSERT_EQ(all["warnings"].size(), 1U);
   EXPECT_THAT(all["warnings"][0].get<std::string>(), testing::StartsWith(bills));
-  const std::string text = run("plan " + words).out;
+  const std::string text = run("plan --full " + words).out;
   EXPECT_LT(text.find("Warning: " + bills), text.find("Candidate machines"));
   EXPECT_EQ(planned("several.yaml")["warnings"], json::array());
   const std::string other = " --set cluster.node.use=dgx-b200";
@@ -345,7 +345,7 @@ TEST_F(PlanMachines, APriceOfAnotherGpuIsSaid) {
 }
 
 TEST_F(PlanMachines, TheHeadingNamesTheNodesThatWereLookedAt) {
-  EXPECT_THAT(run("plan s.yaml --nodes 2,4").out, HasSubstr("  2, 4 nodes of DGX H100"));
+  EXPECT_THAT(run("plan s.yaml --nodes 2,4 --full").out, HasSubstr("  2, 4 nodes of DGX H100"));
 }
 
 }  // namespace

@@ -28,12 +28,16 @@ TEST_F(ReportVerb, RunWritesThePageBesideItsResult) {
   EXPECT_LT(page.size(), 1500000U);
 }
 
-// A file below the folder that the program was started in is named from there.
-TEST_F(ReportVerb, ThePageHasTheCommandForWhoeverHasTheFolder) {
+// With its folder, so that it can be pasted elsewhere.
+TEST_F(ReportVerb, ThePageHasTheCommandAsItWasTyped) {
   std::filesystem::create_directory(folder_ / "mine");
   write_small("mine/s.yaml");
   ASSERT_EQ(run("run \"$PWD/mine/s.yaml\" --report r.html").code, 0);
-  EXPECT_THAT(read("r.html"), HasSubstr("<code>headway run mine/s.yaml</code>"));
+  EXPECT_THAT(read("r.html"),
+              HasSubstr("<code>headway run " + std::filesystem::canonical(folder_).string() +
+                        "/mine/s.yaml"));
+  ASSERT_EQ(run("run ./mine/s.yaml --report r.html --force").code, 0);
+  EXPECT_THAT(read("r.html"), HasSubstr("<code>headway run ./mine/s.yaml"));
 }
 
 TEST_F(ReportVerb, NothingIsOverwrittenUnasked) {
@@ -474,7 +478,7 @@ using Completion = ProgramTest;
 TEST_F(Completion, KnowsEntriesKindsAndFaults) {
   EXPECT_THAT(run("completion --words gpus").out, HasSubstr("h100-sxm\n"));
   EXPECT_THAT(run("completion --words faults").out, HasSubstr("nic-down\n"));
-  EXPECT_THAT(run("completion --words sections").out, HasSubstr("assumptions\n"));
+  EXPECT_THAT(run("completion --words 'run sections'").out, HasSubstr("assumptions\n"));
   EXPECT_EQ(run("completion").code, 2);
   write("ask.sh", "eval \"$('" HEADWAY_PROGRAM
                   "' completion bash)\"\n"

@@ -241,7 +241,7 @@ TEST_F(PlanVerb, ACampaignThatCannotBeHasItsPlace) {
   write_small("s.yaml",
               "run:\n  until: {steps: 1e6}\n"
               "  failures: {use: llama-3-54-days, observed: {wall: 1e-3 ps}}\n");
-  const auto outcome = run("plan s.yaml --top 1");
+  const auto outcome = run("plan s.yaml --top 1 --full");
   EXPECT_EQ(outcome.code, 2);
   EXPECT_THAT(outcome.err, HasSubstr("s.yaml:13:"));
 }
@@ -272,7 +272,7 @@ TEST_F(PlanVerb, DoesNotDependOnThreads) {
 
 TEST_F(PlanVerb, NoPlanAtAllHasCodeThree) {
   write_small("s.yaml");
-  const auto outcome = run("plan s.yaml --set 'cluster.node.gpu.memory=1 GiB'");
+  const auto outcome = run("plan s.yaml --full --set 'cluster.node.gpu.memory=1 GiB'");
   EXPECT_EQ(outcome.code, 3);
   EXPECT_THAT(outcome.out, HasSubstr("No layout of this cluster fits"));
   EXPECT_THAT(outcome.out, HasSubstr("nearest: "));
@@ -321,11 +321,12 @@ TEST_F(PlanVerb, VariesWhatItIsAskedFor) {
   EXPECT_LT(few["enumerated"].get<int>(), 20);
   // Software that recomputes all layers or none gets no plan that recomputes some.
   EXPECT_THAT(
-      run("plan s.yaml --vary tensor,recompute --set training.framework='{use: deepspeed}'").out,
+      run("plan s.yaml --vary tensor,recompute --set training.framework='{use: deepspeed}' --full")
+          .out,
       testing::ContainsRegex("parallelism.recompute_layers +1\n"));
   // As its table calls them.
   EXPECT_EQ(run("plan s.yaml --vary tensor,first_stage_layers,last_stage_layers").code, 0);
-  const auto text = run("plan s.yaml --hold recompute --verify 5").out;
+  const auto text = run("plan s.yaml --hold recompute --verify 5 --full").out;
   EXPECT_THAT(text, HasSubstr("5 were drawn and simulated: none is faster"));
   EXPECT_THAT(text, testing::ContainsRegex("parallelism.tensor +2, 4\n"));
   // What the command line holds is held, whatever the file lists; a file says one or the other.

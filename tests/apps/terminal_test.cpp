@@ -63,21 +63,57 @@ class Terminal : public ProgramTest {
 constexpr const char* kTerminalRun =
     "run: {until: {steps: 20000}, failures: {use: llama-3-54-days}, trials: 4}\n";
 
-TEST_F(Terminal, RunPrintsOneScreenWhateverReadsIt) {
+TEST_F(Terminal, RunPlanAndDrillPrintOneScreenWhateverReadsIt) {
   write_small("s.yaml", kTerminalRun);
-  for (const std::string& text : {run("run s.yaml").out, on_terminal("run s.yaml", 200)}) {
-    EXPECT_LE(lines_of(text), 23) << text << "and a prompt";
-    EXPECT_THAT(text, HasSubstr("--full"));
+  for (const std::string verb :
+       {"run s.yaml", "plan s.yaml", "plan s.yaml --sensitivity --verify 3 --vary tensor",
+        "plan s.yaml --over cluster.node=dgx-a100,dgx-h100,dgx-b200 --over cluster.nodes=2,4",
+        "plan s.yaml --limit deadline='1 min'", "drill s.yaml --fault hang",
+        "drill s.yaml --fault gpu-slow,factor=0.5", "drill s.yaml --fault leaf-down"}) {
+    for (const std::string& text : {run(verb).out, on_terminal(verb, 200)}) {
+      EXPECT_LE(lines_of(text), 23) << text << "and a prompt";
+      EXPECT_THAT(text, HasSubstr("More: --full\n"));
+    }
+    EXPECT_LE(widest_line(run(verb).out), 80U);
+    EXPECT_LE(widest_line(on_terminal(verb + " --color never", 50)), 50U);
   }
-  EXPECT_LE(widest_line(run("run s.yaml").out), 80U);
-  EXPECT_LE(widest_line(on_terminal("run s.yaml --color never", 50)), 50U);
+}
+
+// The verdict is what is read first: below the name of the scenario.
+TEST_F(Terminal, PlanAndDrillSayTheirVerdictFirst) {
+  write_small("s.yaml", kTerminalRun);
+  const std::string plan = run("plan s.yaml").out;
+  EXPECT_THAT(plan, testing::StartsWith("Small\nPlan 1 is the best by step: "));
+  EXPECT_THAT(plan, testing::ContainsRegex("\n  yours +[0-9.]+ s, [0-9.]+ % longer a token "
+                                           "than plan 1; [0-9]+ of [0-9]+ are faster\n"));
+  EXPECT_THAT(plan, HasSubstr("\n  held     2 nodes, batch 32, sequence 4096, bf16, "));
+  EXPECT_THAT(plan, HasSubstr("\n  limits   The step is limited by "));
+  EXPECT_THAT(run("drill s.yaml --fault hang").out,
+              testing::StartsWith("Fire drill: Small\nThe fault costs "));
+}
+
+TEST_F(Terminal, ShowPicksSectionsOfPlanAndDrill) {
+  write_small("s.yaml", kTerminalRun);
+  const std::string held = run("plan s.yaml --show held,own").out;
+  EXPECT_THAT(held, HasSubstr("\nWhat it held"));
+  EXPECT_THAT(held, HasSubstr("\nThe scenario's own layout takes "));
+  EXPECT_THAT(held, Not(HasSubstr("What the search varied")));
+  EXPECT_THAT(run("plan s.yaml --show machines").out,
+              HasSubstr("No machines here: one machine was searched.\n"));
+  const std::string ledger = run("drill s.yaml --fault hang --show ledger").out;
+  EXPECT_THAT(ledger, HasSubstr("\nWhere the time of the drill goes\n"));
+  EXPECT_THAT(ledger, Not(HasSubstr("Timeline")));
+  EXPECT_THAT(ledger, HasSubstr("\nThe fault costs "));
+  EXPECT_EQ(run("drill s.yaml --fault hang --show lodger").err,
+            "headway drill: --show: there is no section 'lodger'; did you mean 'ledger'?\n");
+  EXPECT_EQ(run("plan s.yaml --placement --full").code, 2) << "nodes have no sections";
 }
 
 TEST_F(Terminal, TablesStayWithinTheTerminal) {
   write_small("s.yaml", kTerminalRun);
   for (const std::string verb :
-       {"run s.yaml --full --explain", "plan s.yaml --top 3", "compare s.yaml s.yaml",
-        "drill s.yaml --fault hang", "topo s.yaml", "catalog list gpus", "catalog constants",
+       {"run s.yaml --full --explain", "plan s.yaml --top 3 --full", "compare s.yaml s.yaml",
+        "drill s.yaml --fault hang --full", "topo s.yaml", "catalog list gpus", "catalog constants",
         "doctor"}) {
     for (const int columns : {80, 60}) {
       const std::string text = on_terminal(verb + " --color never", columns);
@@ -85,6 +121,37 @@ TEST_F(Terminal, TablesStayWithinTheTerminal) {
       EXPECT_GE(lines_of(text), 4) << verb;
     }
   }
+}
+
+TEST_F(Terminal, TextsOfFilesStayWithinTheTerminal) {
+  write_small("a-scenario-with-a-name-that-is-longer-than-a-narrow-terminal.yaml");
+  for (const std::string verb :
+       {"catalog show gpus h100-sxm", "calibrate --help",
+        "check a-scenario-with-a-name-that-is-longer-than-a-narrow-terminal.yaml"}) {
+    for (const int columns : {80, 60}) {
+      const std::string text = on_terminal(verb, columns);
+      EXPECT_LE(widest_line(text), static_cast<std::size_t>(columns)) << verb << "\n" << text;
+      EXPECT_GE(lines_of(text), 1) << verb;
+    }
+  }
+  EXPECT_GT(widest_line(run("catalog show gpus h100-sxm").out), 100U) << "a file, for a pipe";
+}
+
+// "on 64 GPUs" is not true of half of them.
+TEST_F(Terminal, TitlesSayWhatWasChanged) {
+  write_small("s.yaml");
+  const std::string set = " --set cluster.nodes=4 --set training.global_batch=64";
+  const std::string title = "Small, with cluster.nodes=4, training.global_batch=64\n";
+  for (const std::string verb : {"run s.yaml", "run s.yaml --full", "plan s.yaml --vary tensor"}) {
+    EXPECT_THAT(run(verb + set).out, testing::StartsWith(title)) << verb;
+  }
+  EXPECT_THAT(run("drill s.yaml --fault hang" + set).out,
+              testing::StartsWith("Fire drill: " + title));
+  EXPECT_THAT(run("run s.yaml --set name=Mine --set cluster.nodes=4").out,
+              testing::StartsWith("Mine\n"));
+  ASSERT_EQ(run("run s.yaml --report r.html" + set).code, 0);
+  EXPECT_THAT(read("r.html"), HasSubstr("<title>Small, with cluster.nodes=4"));
+  EXPECT_THAT(run("run s.yaml --format json" + set).out, HasSubstr("\"name\": \"Small\""));
 }
 
 TEST_F(Terminal, RemarksStayWithinTheTerminal) {
@@ -128,7 +195,7 @@ TEST_F(Terminal, ShowPicksSections) {
   EXPECT_THAT(shown, HasSubstr("\nThe "));
   EXPECT_THAT(run("run s.yaml --show explanation").out, HasSubstr("What the step is made of"));
   EXPECT_EQ(run("run s.yaml --show assumption").err,
-            "--show: there is no section 'assumption'; did you mean 'assumptions'?\n");
+            "headway run: --show: there is no section 'assumption'; did you mean 'assumptions'?\n");
   EXPECT_THAT(run("run s.yaml --show zzz").err, HasSubstr("there are step, breakdown, memory"));
   const std::string both = run("run s.yaml --explain --show memory").out;
   EXPECT_THAT(both, HasSubstr("What the step is made of"));
@@ -164,7 +231,7 @@ TEST_F(Terminal, TheParetoFrontOfPlansIsDrawn) {
               "run: {until: {wall: 30 d}, failures: {use: llama-3-54-days}, trials: 4, prices: "
               "{use: h100-owned-2024}}\n");
   const std::string plans =
-      on_terminal("plan s.yaml --objective step,dollars --top 5 --color never", 80);
+      on_terminal("plan s.yaml --full --objective step,dollars --top 5 --color never", 80);
   EXPECT_THAT(plans, HasSubstr("\nPlans by step and dollars: 1 to 9, a (10), b (11) ... are on the "
                                "Pareto front of\nstep, dollars, dots behind it\n  USD, median\n"));
   EXPECT_LE(widest_line(plans), 80U);

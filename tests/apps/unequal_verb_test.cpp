@@ -35,7 +35,7 @@ TEST_F(Unequal, APlanHasLayersInProportion) {
   EXPECT_FALSE(layout["chunk_layers"].empty());
   EXPECT_EQ(run("run plan-1.yaml").code, 0);
   EXPECT_THAT(
-      run("plan " + kScenario + " --set search.tensor=[8]").out,
+      run("plan --full " + kScenario + " --set search.tensor=[8]").out,
       AllOf(HasSubstr("32 nodes (16 of DGX H100, 16 of DGX A100)"), HasSubstr("layers 59, 21"),
             HasSubstr("even, and in proportion to the speed of each stage's GPUs")));
 }

@@ -36,7 +36,7 @@ TEST_F(Vision, RunsTheEncoderBeforeTheStep) {
 
 TEST_F(Vision, IsPlanned) {
   write_small("s.yaml");
-  const auto outcome = run("plan s.yaml --top 3" + kSeeing);
+  const auto outcome = run("plan s.yaml --full --top 3" + kSeeing);
   EXPECT_EQ(outcome.code, 0) << outcome.err;
 }
 
@@ -54,7 +54,7 @@ TEST_F(Vision, RunsBesideContextRanks) {
   EXPECT_THAT(run("explain model.vision.context").out, HasSubstr("their tokens gathered"));
   const auto alone = run("run s.yaml" + kSeeing + " --set model.vision.context=split");
   EXPECT_THAT(alone.out + alone.err, HasSubstr("model.vision.context: split does nothing"));
-  const auto planned = run("plan s.yaml --top 2 --set 'search.context=[1, 2]'" + kSeeing);
+  const auto planned = run("plan s.yaml --full --top 2 --set 'search.context=[1, 2]'" + kSeeing);
   EXPECT_EQ(planned.code, 0) << planned.err;
 }
 

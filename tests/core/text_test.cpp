@@ -72,5 +72,17 @@ TEST(PathSteps, AreNothingWhereATextIsNoPath) {
   }
 }
 
+// A goodput of 99.96 % is not all of the time.
+TEST(Text, LessThanAllNeverReadsHundred) {
+  EXPECT_EQ(percent(0.6126), "61.3");
+  EXPECT_EQ(percent(0.9994), "99.9");
+  EXPECT_EQ(percent(0.9996), "99.96");
+  EXPECT_EQ(percent(0.99996), "99.996");
+  EXPECT_EQ(percent(0.99999), "99.999");
+  EXPECT_EQ(percent(1), "100.0");
+  EXPECT_EQ(percent(1 - 1e-15), "100.0") << "a sum of shares";
+  EXPECT_EQ(percent(1.0004), "100.0");
+}
+
 }  // namespace
 }  // namespace headway::core

@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -99,6 +100,57 @@ def test_it_listens_to_this_machine_alone(server):
         line[1] for line in held if line[3] == "0A" and line[1].endswith(f":{server.port:04X}")
     ]
     assert where == [f"0100007F:{server.port:04X}"]
+
+
+# --- Methods and files ----------------------------------------------------------------------------
+
+
+def test_head_has_no_body_and_other_methods_are_refused(server):
+    def sent(method: str, path: str = "/") -> http.client.HTTPResponse:
+        connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
+        connection.request(method, path)
+        reply = connection.getresponse()
+        reply.body = reply.read()
+        connection.close()
+        return reply
+
+    head, page = sent("HEAD"), sent("GET")
+    assert (head.status, head.body) == (200, b"")
+    assert head.getheader("Content-Length") == str(len(page.body))
+    for method in ("DELETE", "PUT", "PATCH", "OPTIONS"):
+        refused = sent(method, "/api/start")
+        assert refused.status == 405, method
+        assert refused.getheader("Allow") == "GET, HEAD, POST"
+
+
+def without_times(text: str) -> str:
+    return re.sub(r'"timing": \{[^}]*\}', "", text)
+
+
+# A whole number of seconds is 4.0 in the program's text and 4 in a browser's.
+def test_what_is_downloaded_is_what_the_program_prints(server, program, small):
+    _, answer = server.ask("simulate", verb="run", set=["parallelism.tensor=4"])
+    words = ["--set", "parallelism.tensor=4", "--explain", "--pictures", "--format", "json"]
+    printed = subprocess.run(
+        [program, "run", small, *words], capture_output=True, text=True, check=True
+    )
+    assert without_times(answer["text"]) == without_times(printed.stdout)
+    assert (
+        "save('result.json', 'application/json', shown.text)"
+        in server.request("/page.js")[1].decode()
+    )
+
+
+def test_the_trace_of_the_page_is_that_of_the_program(server, program, small, tmp_path):
+    _, answer = server.ask("simulate", verb="run")
+    question = {"result": answer["result"], "power": answer["power"]}
+    status, trace, _ = server.request("/api/trace", json.dumps(question).encode())
+    assert status == 200
+    subprocess.run([program, "run", small, "--trace", tmp_path / "t.pftrace"], check=True)
+    assert trace == (tmp_path / "t.pftrace").read_bytes()
+    assert b"GPUs, hosts and switches [W]" in trace
+    question["power"] = {"watts": 1}
+    assert "simulation gave it" in server.ask("trace", **question)[1]["errors"][0]["message"]
 
 
 # --- Limits --------------------------------------------------------------------------------------

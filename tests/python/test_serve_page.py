@@ -53,6 +53,15 @@ if CAN_BROWSE:
         tab.page.wait_for_function("document.querySelectorAll('#changes li').length === 0")
         assert tab.field("parallelism.tensor").input_value() == "2"
 
+    def test_an_emptied_field_says_that_it_has_no_value(tab):
+        field = tab.field("training.global_batch")
+        field.fill("")
+        told = tab.page.locator('[data-path="training.global_batch"] .error').first
+        expect(told).to_contain_text("has no value")
+        assert field.input_value() == "", "what is typed next stands alone"
+        field.fill("64")
+        expect(told).to_be_empty()
+
     def test_the_form_has_units_ranges_and_choices(tab):
         search = tab.page.locator("#search")
         search.fill("memory_bandwidth")

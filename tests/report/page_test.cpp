@@ -399,10 +399,10 @@ TEST(Page, SaysHowToHaveItAgain) {
 
 TEST(Page, CommandIsThatOfTheResultAlone) {
   EXPECT_EQ(shown_command("headway run /a/b/s.yaml --set 'x=1 /c/d' --report /a/r.html --force"),
-            "headway run s.yaml --set 'x=1 /c/d'");
+            "headway run /a/b/s.yaml --set 'x=1 /c/d'");
   EXPECT_EQ(shown_command("headway run s.yaml --out=r.json --trials 5"),
             "headway run s.yaml --trials 5");
-  EXPECT_EQ(shown_command("from /a/b/r.json"), "from r.json");
+  EXPECT_EQ(shown_command("headway plan s.yaml --show held"), "headway plan s.yaml");
 }
 
 TEST(Page, AMissingHeatMapSaysWhy) {

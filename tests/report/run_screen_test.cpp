@@ -1,10 +1,11 @@
-#include "sim/report/verbs/run_screen.h"
+#include "sim/report/screen/run_screen.h"
 
 #include <algorithm>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sstream>
 
+#include "sim/report/screen/screen.h"
 #include "sim/report/wrap.h"
 
 #include "tests/report/widest_line.h"

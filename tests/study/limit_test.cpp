@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "sim/study/words.h"
+
 #include "tests/study/sample_report.h"
 
 namespace headway::study {
@@ -98,6 +100,12 @@ TEST(LimitSentence, NamesTheInputThatStepsWaitFor) {
   EXPECT_EQ(limit_sentence(report.step, campaign),
             "The run is limited by interruptions: 50.0 % of the wall clock, 100 % of that steps "
             "lost at failures; compute has 7.50 %.");
+}
+
+TEST(PercentFigures, LessThanAllNeverReadsHundred) {
+  EXPECT_EQ(percent_figures(0.0869), "8.69");
+  EXPECT_EQ(percent_figures(0.9996), "99.96");
+  EXPECT_EQ(percent_figures(1), "100");
 }
 
 }  // namespace

@@ -335,7 +335,7 @@ int run_calibrate(int argc, char** argv) {
     return print_calibrate_manual(argv);
   }
   if (what == "--help" || what == "-h") {
-    print_result(kHelp);
+    print_help(kHelp);
     return 0;
   }
   print_error(kHelp);

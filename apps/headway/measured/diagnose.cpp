@@ -56,9 +56,9 @@ int run_diagnose(int argc, char** argv) {
   app.add_option("--set", options.set, "Change a value, as cluster.nodes=64; may be repeated")
       ->allow_extra_args(false)
       ->option_text("PATH=VALUE");
-  app.add_option("--threads", how.threads, "Threads; no result depends on them")
-      ->transform(whole_number(1, 4096))
-      ->option_text("N [all]");
+  app.add_option("--threads", how.threads, "Threads; 0: all cores; no result depends on it")
+      ->transform(whole_number(0, 4096))
+      ->option_text("N [0]");
   add_progress_options(app, options);
   add_output_options(app, options, {"table", "json", "csv", "md"});
   if (const auto code = parse(app, argc, argv, &options)) {

@@ -11,6 +11,7 @@
 #include "sim/config/writer.h"
 #include "sim/core/error.h"
 #include "sim/plan/sweep_points.h"
+#include "sim/report/screen/plan_screen.h"
 #include "sim/report/verbs/placement_report.h"
 #include "sim/report/verbs/plan_report.h"
 #include "sim/study/placement/placement.h"
@@ -145,9 +146,9 @@ void set_searched(const SearchWords& words, std::vector<std::string>& set) {
 
 /// What of the options is asked of layouts, not of nodes.
 void refuse_layouts(const CLI::App& app) {
-  for (const char* name :
-       {"--top", "--objective", "--nodes", "--over", "--machine", "--limit", "--vary", "--hold",
-        "--all", "--simulate", "--verify", "--sensitivity", "--keep", "--tables"}) {
+  for (const char* name : {"--top", "--objective", "--nodes", "--over", "--machine", "--limit",
+                           "--vary", "--hold", "--all", "--simulate", "--verify", "--sensitivity",
+                           "--keep", "--tables", "--full", "--show"}) {
     if (app.get_option(name)->count() > 0) {
       throw core::Error(fmt::format(
           "--placement looks at nodes for the scenario's own layout, and {} is about layouts or "
@@ -250,10 +251,12 @@ int plan_layouts(const std::string& scenario,
     how.progress = progress.named(plan::is_told_as_share);
     return study::search_plans(load, how, known, validation::load_known_errors(config_roots()));
   }();
-  auto files = with_report(
-      options, printed(result, options, report::plan_json, report::plan_csv, report::plan_document),
-      [&] { return report::plan_json(result); });
-  add_tables(result, options, report::plan_document, files);
+  auto files = with_report(options,
+                           printed(result, options, report::plan_json, report::plan_csv,
+                                   report::plan_document, report::plan_screen),
+                           [&] { return report::plan_json(result); });
+  add_tables(
+      result, options, [](const auto& all) { return report::plan_document(all); }, files);
   std::vector<std::string> saved;
   if (!save.empty()) {
     for (study::PlanFile& file : study::plan_files(result, config_roots())) {
@@ -298,6 +301,7 @@ int run_plan(int argc, char** argv) {
   SearchWords words;
   add_goal_options(app, how, words);
   add_search_options(app, how, words);
+  add_section_options(app, options, "plans, runs, classes, held", report::plan_sections());
   bool placement = false;
   study::PlacementOptions places;
   add_node_options(app, placement, places);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <fmt/format.h>
+#include <optional>
+#include <utility>
 
 #include "sim/config/form/form.h"
 #include "sim/core/error.h"
@@ -46,13 +48,49 @@ config::LoadedScenario load(const config::EditedScenario& scenario) {
   return config::load_scenario_text(scenario.text, scenario.file_name, scenario.options);
 }
 
-std::string run_result(const Served& served, const config::LoadedScenario& loaded) {
+/// What a simulation finds.
+struct Result {
+  std::string text;  ///< as --format json prints it
+  std::optional<study::PowerReport> power{};
+};
+
+Result run_result(const Served& served, const config::LoadedScenario& loaded) {
   study::PredictOptions how;
   how.threads = served.threads;
   how.explain = true;
   how.pictures = true;
+  how.power = true;
   how.known_errors = validation::load_known_errors(config_roots());
-  return report::run_json(study::predict(loaded, how));
+  study::RunReport report = study::predict(loaded, how);
+  auto power = std::move(report.power);
+  report.power.reset();
+  return {report::run_json(report), std::move(power)};
+}
+
+/// The powers that a trace is made of, on their way through the page and back.
+Json power_json(const study::PowerReport& power) {
+  Json watts = Json::array();
+  for (const core::Watts gpus : power.gpus) {
+    watts.push_back((gpus + power.beside).si());
+  }
+  return {{"window_s", power.window.si()}, {"watts", std::move(watts)}};
+}
+
+/// @throws core::Error if it is no `power_json`
+study::PowerReport power_of(const Json& json) {
+  const bool whole = json.is_object() && json.contains("window_s") && json.contains("watts") &&
+                     json["window_s"].is_number() && json["watts"].is_array() &&
+                     std::all_of(json["watts"].begin(), json["watts"].end(),
+                                 [](const Json& watts) { return watts.is_number(); });
+  if (!whole) {
+    throw core::Error("'power' of the question must be as the simulation gave it");
+  }
+  study::PowerReport power;
+  power.window = core::Seconds(json["window_s"].get<double>());
+  for (const Json& watts : json["watts"]) {
+    power.gpus.emplace_back(watts.get<double>());
+  }
+  return power;
 }
 
 std::string plan_result(const Served& served, const config::LoadedScenario& loaded) {
@@ -80,20 +118,20 @@ std::string compare_result(const Served& served,
       study::compare(load(edited(served, question["pinned"])), loaded, how));
 }
 
-std::string result_of(const Served& served, const Json& question) {
+Result result_of(const Served& served, const Json& question) {
   const auto loaded = load(edited(served, question));
   const std::string verb = text_of(question, "verb");
   if (verb == "run") {
     return run_result(served, loaded);
   }
   if (verb == "plan") {
-    return plan_result(served, loaded);
+    return {plan_result(served, loaded)};
   }
   if (verb == "drill") {
-    return drill_result(loaded, text_of(question, "fault"));
+    return {drill_result(loaded, text_of(question, "fault"))};
   }
   if (verb == "compare") {
-    return compare_result(served, loaded, question);
+    return {compare_result(served, loaded, question)};
   }
   throw core::Error(fmt::format("there is no question '{}'; there are {}", core::shortened(verb),
                                 fmt::join(simulated_questions(), ", ")));
@@ -128,7 +166,7 @@ void check_question(const Json& question) {
   }
   for (const auto& [key, value] : question.items()) {
     if (key == "set" ? !is_texts(value)
-                     : key != "pinned" && key != "result" && !value.is_string()) {
+                     : key != "pinned" && key != "result" && key != "power" && !value.is_string()) {
       throw core::Error(fmt::format("'{}' of the question must be {}", core::shortened(key),
                                     key == "set" ? "a list of texts" : "a text"));
     }
@@ -183,6 +221,9 @@ std::string report_answer(const report::Json& question) {
 std::string trace_answer(const report::Json& question) {
   const report::ReadResult result = result_in(question);
   std::vector<report::Trace> traces{report::trace_of_step(result)};
+  if (question.contains("power")) {
+    traces.push_back(report::trace_of_power(power_of(question["power"])));
+  }
   if (auto links = report::trace_of_links(result)) {
     traces.push_back(std::move(*links));
   }
@@ -190,10 +231,15 @@ std::string trace_answer(const report::Json& question) {
 }
 
 std::string simulated_answer(const Served& served, const report::Json& question) {
-  const Json result = Json::parse(result_of(served, question));
+  const Result found = result_of(served, question);
+  const Json result = Json::parse(found.text);
   const std::string html = report::report_section({result, "result"}, "from headway serve",
                                                   number_of(text_of(question, "verb")));
-  return dumped({{"result", result}, {"html", html}});
+  Json answer{{"result", result}, {"text", found.text}, {"html", html}};
+  if (found.power) {
+    answer["power"] = power_json(*found.power);
+  }
+  return dumped(answer);
 }
 
 std::string errors_answer(const Served& served,

@@ -39,11 +39,12 @@ std::string text_answer(const Served& served, const report::Json& question);
 /// @param question  {"result": as a simulation gave it}
 std::string report_answer(const report::Json& question);
 
-/// The step of a run as Perfetto reads it.
-/// @param question  {"result": as a simulation gave it}
+/// The step of a run as Perfetto reads it: what `headway run --trace` writes.
+/// @param question  {"result", "power": as a simulation gave them}
 std::string trace_answer(const report::Json& question);
 
-/// {"result": as --format json prints it, "html": its part of a report}.
+/// {"result": as --format json prints it, "text": that print, "html": its part of a report}, of a
+/// run also "power": what the cluster draws over its step, for the trace.
 /// @param question  with "verb", one of `simulated_questions`; of a drill with "fault"; of a
 ///                  comparison with "pinned", a scenario as {"text", "set"}
 std::string simulated_answer(const Served& served, const report::Json& question);

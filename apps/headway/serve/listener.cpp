@@ -19,7 +19,7 @@ constexpr int kPatience = 5;  ///< with a client that does not send or read [s]
 /// At a time, each a thread: one that says nothing holds its own for as long as there is patience.
 /// Source: chosen, more than a browser and a forgotten script open.
 constexpr std::size_t kConnections = 256;
-constexpr int kUnauthorized = 401, kForbidden = 403, kLengthRequired = 411;
+constexpr int kUnauthorized = 401, kForbidden = 403, kLengthRequired = 411, kMethodNotAllowed = 405;
 
 /// What a browser may do with the page: nothing that leaves it, but for a frame of Perfetto's page
 /// where somebody asks for it. Vega makes functions from texts.
@@ -55,8 +55,11 @@ class Gate {
     if (request.has_header("Origin") && request.get_header_value("Origin") != "http://" + host) {
       return {kForbidden, "a page of another site asked"};
     }
-    if (request.method == "GET") {
+    if (request.method == "GET" || request.method == "HEAD") {
       return {0, ""};
+    }
+    if (request.method != "POST") {
+      return {kMethodNotAllowed, "files are read by GET and HEAD, questions are asked by POST"};
     }
     if (!same_secret(request.get_header_value("Authorization"), "Bearer " + token_)) {
       return {kUnauthorized, "the token is missing or of another start of headway serve"};
@@ -141,6 +144,9 @@ extern "C" void headway_listen(const ListenOptions& options) {
       return httplib::Server::HandlerResponse::Unhandled;
     }
     response.status = status;
+    if (status == kMethodNotAllowed) {
+      response.set_header("Allow", "GET, HEAD, POST");
+    }
     response.set_content(reason + "\n", "text/plain");
     return httplib::Server::HandlerResponse::Handled;
   });

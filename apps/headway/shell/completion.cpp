@@ -10,7 +10,10 @@
 #include "sim/config/suggestions/suggest.h"
 #include "sim/core/error.h"
 #include "sim/drill/drill.h"
+#include "sim/network/packet/packet_spec.h"
 #include "sim/plan/search.h"
+#include "sim/report/verbs/drill_report.h"
+#include "sim/report/verbs/plan_report.h"
 #include "sim/report/verbs/run_table.h"
 #include "sim/training/search_spec.h"
 
@@ -82,8 +85,22 @@ std::string words_of(const std::string& what) {
   std::vector<std::string> words;
   if (what == "faults") {
     add_words<drill::FaultKind>(words);
-  } else if (what == "sections") {
+  } else if (what == "places") {
+    words = {"node", "leaf", "rack", "site"};
+  } else if (what == "monitors") {
+    add_words<drill::Monitor>(words);
+  } else if (core::from_word<drill::Monitor>(what)) {
+    words = {"on", "off"};  // or a time
+  } else if (what == "networks") {
+    words = {"fluid", "packet"};
+  } else if (what == "transports") {  // behind "packet:"
+    add_words<network::Transport>(words);
+  } else if (what == "run sections") {
     words = report::run_sections();
+  } else if (what == "plan sections") {
+    words = report::plan_sections();
+  } else if (what == "drill sections") {
+    words = report::drill_sections();
   } else if (what == "keys") {
     for (const config::KeyPath& key : config::scenario_keys()) {
       words.push_back(key.path);
@@ -111,14 +128,26 @@ std::string bash_script() {
   return fmt::format(
       R"bash(_headway() {{
   local word="${{COMP_WORDS[COMP_CWORD]}}" verb="${{COMP_WORDS[1]}}" program="${{COMP_WORDS[0]}}"
-  local before="${{COMP_WORDS[COMP_CWORD-1]}}" words="" key="" files=""
-  # Bash takes the = of KEY=VALUE for a word.
+  local before="${{COMP_WORDS[COMP_CWORD-1]}}" words="" key="" files="" head="" behind=""
+  # Bash takes the = of KEY=VALUE for a word, and so the @ of KIND@WHERE and the : of packet:NAME.
+  case "$word" in "@" | ":") behind="$word" word="" ;; esac
+  case "$before" in "@" | ":") behind="$before" ;; esac
+  case "$before" in
+    --show | --vary | --hold | --objective)
+      case "$word" in *,*) head="${{word%,*}}," word="${{word##*,}}" ;; esac ;;
+    --fault) case "$word" in *@*) behind="@" head="${{word%@*}}@" word="${{word##*@}}" ;; esac ;;
+  esac
   if [ "$word" = "=" ]; then
     key="$before" word=""
   elif [ "$before" = "=" ]; then
     key="${{COMP_WORDS[COMP_CWORD-2]}}"
   fi
-  if [ "$COMP_CWORD" -eq 1 ]; then
+  if [ "$behind" = "@" ]; then
+    words="$("$program" completion --words places 2>/dev/null)"
+    compopt -o nospace 2>/dev/null
+  elif [ "$behind" = ":" ]; then
+    words="$("$program" completion --words transports 2>/dev/null)"
+  elif [ "$COMP_CWORD" -eq 1 ]; then
     words="{}"
   elif [ -n "$key" ]; then
     words="$("$program" completion --words "$key" 2>/dev/null)"
@@ -127,7 +156,9 @@ std::string bash_script() {
   else
     case "$verb $before" in
       *" --fault") words="$("$program" completion --words faults 2>/dev/null)" ;;
-      *" --show") words="$("$program" completion --words sections 2>/dev/null)" ;;
+      *" --show") words="$("$program" completion --words "$verb sections" 2>/dev/null)" ;;
+      *" --monitor") words="$("$program" completion --words monitors 2>/dev/null)" ;;
+      *" --network") words="$("$program" completion --words networks 2>/dev/null)" ;;
       *" --set" | *" --sweep" | "explain explain") words="$("$program" completion --words keys 2>/dev/null)" ;;
       *" --node") words="$("$program" completion --words nodes 2>/dev/null)" ;;
       *" --fabric") words="$("$program" completion --words fabrics 2>/dev/null)" ;;
@@ -148,7 +179,7 @@ std::string bash_script() {
     esac
   fi
   if [ -n "$words" ]; then
-    COMPREPLY=($(compgen -W "$words" -- "$word") ${{files:+$(compgen -f -- "$word")}})
+    COMPREPLY=($(compgen -P "$head" -W "$words" -- "$word") ${{files:+$(compgen -f -- "$word")}})
   else
     COMPREPLY=($(compgen -f -- "$word"))
   fi
@@ -204,7 +235,9 @@ int run_completion(int argc, char** argv) {
                     ->check(one_of({"bash", "zsh", "fish", "man"}))
                     ->option_text("bash|zsh|fish|man");
   auto* listed = app.add_option("--words", words, "What may stand somewhere, a line each")
-                     ->option_text("faults|sections|keys|kinds|axes|goals|KIND|KEY");
+                     ->option_text(
+                         "faults|places|monitors|networks|transports|'VERB "
+                         "sections'|keys|kinds|axes|goals|KIND|KEY");
   if (const auto code = parse(app, argc, argv)) {
     return *code;
   }

@@ -184,10 +184,11 @@ struct OutputOption {
   std::string_view name;
   int values;
 };
-constexpr std::array kOutputs{
-    OutputOption{"--force", 0},  OutputOption{"--quiet", 0},     OutputOption{"--full", 0},
-    OutputOption{"--report", 1}, OutputOption{"--out", 1},       OutputOption{"--format", 1},
-    OutputOption{"--trace", 1},  OutputOption{"--trace-run", 1}, OutputOption{"--color", 1}};
+constexpr std::array kOutputs{OutputOption{"--force", 0}, OutputOption{"--quiet", 0},
+                              OutputOption{"--full", 0},  OutputOption{"--report", 1},
+                              OutputOption{"--out", 1},   OutputOption{"--format", 1},
+                              OutputOption{"--trace", 1}, OutputOption{"--trace-run", 1},
+                              OutputOption{"--color", 1}, OutputOption{"--show", 1}};
 
 }  // namespace
 
@@ -218,8 +219,7 @@ std::string shown_command(const std::string& command) {
     } else if (output != kOutputs.end()) {
       skipped = word == output->name ? output->values : 0;
     } else {
-      const bool rooted = word.starts_with("/") && word.find('/', 1) != std::string::npos;
-      shown += (shown.empty() ? "" : " ") + (rooted ? word.substr(word.rfind('/') + 1) : word);
+      shown += (shown.empty() ? "" : " ") + word;
     }
   }
   return shown;

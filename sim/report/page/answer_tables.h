@@ -11,8 +11,7 @@ namespace headway::report {
 /// whose lists are read as they are. HTML.
 std::string answer_table(const Json& result);
 
-/// A command as somebody would type it again: without where its output went, and without the
-/// folders of files that are named from the root.
+/// A command as it was typed, to be pasted: without where its output went and in which form.
 std::string shown_command(const std::string& command);
 
 }  // namespace headway::report

@@ -61,7 +61,8 @@ Json ettr_chart(
   for (const auto& point : curve) {
     values.push_back({{"x", times(point[of], scale)}, {"ETTR", times(point["ettr"], 100)}});
   }
-  const Json x = axis("x", "quantitative", quantity, {{"scale", {{"type", "log"}}}});
+  const Json x =
+      axis("x", "quantitative", quantity, {{"scale", {{"type", "log"}, {"nice", false}}}});
   Json spec = base(values, "line");
   spec.erase("mark");
   spec["height"] = 220;

@@ -12,6 +12,7 @@
 #include "sim/report/page/figure_words.h"
 #include "sim/report/page/html.h"
 #include "sim/report/read_result.h"
+#include "sim/study/words.h"
 
 namespace headway::report {
 
@@ -22,7 +23,7 @@ bool is(const Json& result, std::string_view verb) {
 }
 
 void add_spread(const Json& spread,
-                double scale,
+                std::string (*text)(double),
                 const std::string& unit,
                 const std::string& what,
                 Tiles& tiles) {
@@ -31,7 +32,7 @@ void add_spread(const Json& spread,
   }
   const auto scaled = [&](const char* key) {
     const auto value = number_at(spread, {key});
-    return core::cell(value ? std::optional(scale * *value) : std::nullopt);
+    return value ? text(*value) : "-";
   };
   const std::string median = scaled("p50");
   const std::string range = range_text(scaled("p5"), scaled("p95"));
@@ -59,9 +60,9 @@ Tiles run_tiles(const Json& run) {
     tiles.emplace_back(percent(1 - *peak / *capacity) + " %",
                        "of the GPU's memory is free at the peak");
   }
-  add_spread(at(run, {"campaign", "wall_days"}), 1, " days", "wall clock", tiles);
-  add_spread(at(run, {"campaign", "ettr"}), 100, " %", "ETTR, median", tiles);
-  add_spread(at(run, {"cost", "total_usd"}), 1, " USD", "cost", tiles);
+  add_spread(at(run, {"campaign", "wall_days"}), number, " days", "wall clock", tiles);
+  add_spread(at(run, {"campaign", "ettr"}), study::percent_figures, " %", "ETTR, median", tiles);
+  add_spread(at(run, {"cost", "total_usd"}), number, " USD", "cost", tiles);
   if (const auto parameters = number_at(run, {"model", "parameters"})) {
     tiles.emplace_back(number(*parameters / 1e9) + " B",
                        fmt::format("parameters of {}", text_at(run, {"model", "name"})));

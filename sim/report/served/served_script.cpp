@@ -103,7 +103,7 @@ async function simulate() {
   simulating = false;
   if (hurry || asking) return;
   if (!answer) return forget();
-  shown.run = answer.result;
+  Object.assign(shown, {run: answer.result, text: answer.text, power: answer.power});
   showFigures();
   await put(get('result'), answer.html);
   document.body.dataset.simulated = mine;
@@ -127,7 +127,12 @@ function brief(x) {
     : Math.abs(x) >= 1e6 ? [1e6, ' M'] : Math.abs(x) >= 1e4 ? [1e3, ' k'] : [1, ''];
   return Number((x / size).toPrecision(3)) + letter;
 }
-const percent = x => (100 * x).toFixed(1) + ' %';
+// As the program prints a share: what is less than all of it does not read 100.
+function percent(x) {
+  let places = 1;
+  while (x < 1 - 1e-9 && (100 * x).toFixed(places).startsWith('100')) ++places;
+  return (100 * x).toFixed(places) + ' %';
+}
 const free = memory => 1 - memory.peak_bytes / memory.capacity_bytes;
 const figures = [
   ['step', x => brief(x) + ' s', e => e.time_s, r => r.step.time_s],
@@ -240,7 +245,8 @@ function control(field, path) {
   return input;
 }
 
-const written = (field, value) => value === '' ? (field.words || field.shape === 'flag' ? 'null' : null)
+// Nothing is what an optional field may have; of others the field says that it has no value.
+const written = (field, value) => value === '' ? (field.optional || field.words || field.shape === 'flag' ? 'null' : '')
   : field.shape === 'text' ? JSON.stringify(value) : value;
 
 function help(field) {
@@ -431,10 +437,12 @@ function save(name, type, text) {
   setTimeout(() => URL.revokeObjectURL(link.href), 1000);
 }
 
+const trace = () => ask('trace', {result: shown.run, power: shown.power});
+
 const files = {
   yaml: async () => save('scenario.yaml', 'application/yaml', (await ask('text', question())).text),
-  json: async () => save('result.json', 'application/json', JSON.stringify(shown.run, null, 2) + '\n'),
-  trace: async () => save('step.pftrace', 'application/octet-stream', await ask('trace', {result: shown.run})),
+  json: async () => save('result.json', 'application/json', shown.text),
+  trace: async () => save('step.pftrace', 'application/octet-stream', await trace()),
   report: async () => save('report.html', 'text/html', await ask('report', {result: shown.run})),
 };
 
@@ -476,7 +484,7 @@ function isThere(frame) {
 }
 
 async function showTrace() {
-  const buffer = await (await ask('trace', {result: shown.run})).arrayBuffer();
+  const buffer = await (await trace()).arrayBuffer();
   const frame = make('iframe', {src: PERFETTO + '/?mode=embedded', title: 'The step in Perfetto', className: 'perfetto',
     referrerPolicy: 'no-referrer'});
   get('answer').replaceChildren(frame);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/report/sections.h"
 #include "sim/study/words.h"
 
 namespace headway::report {
@@ -14,10 +15,6 @@ using study::elapsed;
 namespace {
 
 Seconds seconds(core::Tick tick) { return core::Clock::campaign().to_seconds(tick); }
-
-std::string when(const std::optional<core::Tick>& tick) {
-  return tick ? "+" + elapsed(seconds(*tick)) : "-";
-}
 
 /// Which layers have shown something: `*` now, `#` before, `.` not yet.
 class Lanes {
@@ -42,7 +39,13 @@ class Lanes {
   std::string state_ = std::string(enum_words(drill::StackLayer{}).size(), '.');
 };
 
-std::string who(const drill::TimelineEntry& entry) {
+}  // namespace
+
+std::string time_since_fault(const std::optional<core::Tick>& tick) {
+  return tick ? "+" + elapsed(seconds(*tick)) : "-";
+}
+
+std::string who_words(const drill::TimelineEntry& entry) {
   if (entry.moment == Moment::alarm && entry.monitor) {
     return fmt::format("ALARM by {}", core::to_word(*entry.monitor));
   }
@@ -52,6 +55,8 @@ std::string who(const drill::TimelineEntry& entry) {
   return std::string(core::to_word(entry.moment));
 }
 
+namespace {
+
 Table timeline_table(const DrillResult& result) {
   Table table{
       "Timeline (H hardware, N network, S storage, C collective, J job log, L loss: * now, # "
@@ -60,7 +65,7 @@ Table timeline_table(const DrillResult& result) {
       {}};
   Lanes lanes;
   for (const auto& entry : result.trace.timeline) {
-    table.rows.push_back({"+" + elapsed(seconds(entry.at)), lanes(entry), who(entry), entry.text});
+    table.rows.push_back({time_since_fault(entry.at), lanes(entry), who_words(entry), entry.text});
   }
   return table;
 }
@@ -73,8 +78,8 @@ Table layers_table(const DrillResult& result) {
     const std::string layer(core::to_word(first.layer));
     if (first.symptom) {
       table.rows.push_back({layer, std::string(drill::facts_of(*first.symptom).text),
-                            when(first.at),
-                            first.visible_at ? when(first.visible_at) : "by nobody"});
+                            time_since_fault(first.at),
+                            first.visible_at ? time_since_fault(first.visible_at) : "by nobody"});
     } else {
       table.rows.push_back({layer, "none", "-", "-"});
     }
@@ -100,7 +105,7 @@ Table blame_table(const DrillResult& result) {
       next.push_back(fmt::format("{} {} %", drill::facts_of(response.suspects[i].kind).part,
                                  percent(response.suspects[i].probability)));
     }
-    table.rows.push_back({when(response.at),
+    table.rows.push_back({time_since_fault(response.at),
                           response.alarm ? std::string(core::to_word(*response.alarm)) : "-",
                           fmt::format("{} {} %", drill::facts_of(response.blamed).part,
                                       percent(response.suspects.front().probability)),
@@ -157,18 +162,29 @@ std::string place(const DrillResult& result) {
              : fmt::format(" at node {}, GPU {}", result.fault.node, result.fault.gpu);
 }
 
-std::string root_cause(const DrillResult& result) {
-  std::string text = fmt::format("Root cause: {} ({}){}.", core::to_word(result.fault.kind),
-                                 drill::facts_of(result.fault.kind).part, place(result));
+}  // namespace
+
+std::string fault_words(const DrillResult& result) {
+  return fmt::format("{} ({}){}", core::to_word(result.fault.kind),
+                     drill::facts_of(result.fault.kind).part, place(result));
+}
+
+std::string slow_step_words(const DrillResult& result) {
   if (result.slowdown > 1) {
-    text += fmt::format(" While it lasts a step takes {:.4g} s instead of {:.4g} s.",
-                        result.setup.step.si() * result.slowdown, result.setup.step.si());
-  } else if (result.fault.kind == drill::FaultKind::link_half_rate) {
-    text +=
-        " A step takes no longer: no flow crosses this card, or those that do wait for a fuller "
-        "link (hashed cables that collide, oversubscription).";
+    return fmt::format("While it lasts a step takes {:.4g} s instead of {:.4g} s.",
+                       result.setup.step.si() * result.slowdown, result.setup.step.si());
   }
-  return text;
+  return result.fault.kind == drill::FaultKind::link_half_rate
+             ? "A step takes no longer: no flow crosses this card, or those that do wait for a "
+               "fuller link (hashed cables that collide, oversubscription)."
+             : "";
+}
+
+namespace {
+
+std::string root_cause(const DrillResult& result) {
+  const std::string slow = slow_step_words(result);
+  return fmt::format("Root cause: {}.{}", fault_words(result), slow.empty() ? "" : " " + slow);
 }
 
 }  // namespace
@@ -193,32 +209,37 @@ std::string drill_csv(const study::DrillReport& report) {
   return to_csv(table);
 }
 
-Document drill_document(const study::DrillReport& report) {
+const std::vector<std::string>& drill_sections() {
+  static const std::vector<std::string> words{"timeline", "layers",      "blame",   "ledger",
+                                              "remedies", "assumptions", "warnings"};
+  return words;
+}
+
+Document drill_document(const study::DrillReport& report, const std::vector<std::string>& show) {
   const DrillResult& result = report.result;
-  Document document;
-  document.title = "Fire drill: " + report.scenario.name;
-  document.opening.push_back(root_cause(result));
-  document.tables = {timeline_table(result), layers_table(result)};
+  SectionedDocument document{"Fire drill: " + report.scenario.name, {root_cause(result)}};
+  document.tables = {{"timeline", timeline_table(result)}, {"layers", layers_table(result)}};
   if (!result.trace.responses.empty()) {
-    document.tables.push_back(blame_table(result));
+    document.tables.emplace_back("blame", blame_table(result));
   }
-  document.tables.push_back(ledger_table(result));
+  document.tables.emplace_back("ledger", ledger_table(result));
   if (!result.remedies.empty()) {
-    document.tables.push_back(remedies_table(result));
+    document.tables.emplace_back("remedies", remedies_table(result));
   }
   for (const auto& assumption : result.assumptions) {
-    document.closing.push_back(
+    document.closing.emplace_back(
+        "assumptions",
         fmt::format("Assumed: {} = {} ({}).", assumption.key, assumption.value, assumption.why));
   }
   for (const auto& warning : result.warnings) {
-    document.closing.push_back("Warning: " + warning + ".");
+    document.closing.emplace_back("warnings", "Warning: " + warning + ".");
   }
   for (const auto& reason : report.reasons) {
-    document.closing.push_back(
-        fmt::format("Warning: {}: {}.", core::to_word(report.status), reason));
+    document.closing.emplace_back(
+        "", fmt::format("Warning: {}: {}.", core::to_word(report.status), reason));
   }
-  document.closing.push_back(report.verdict());
-  return document;
+  document.closing.emplace_back("", report.verdict());
+  return shown(std::move(document), show);
 }
 
 }  // namespace headway::report

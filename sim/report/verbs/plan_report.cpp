@@ -13,6 +13,7 @@
 #include "sim/report/figure_rows.h"
 #include "sim/report/points/choice_report.h"
 #include "sim/report/result_json.h"
+#include "sim/report/sections.h"
 #include "sim/study/verdict/limit.h"
 #include "sim/training/unequal/node_kinds.h"
 #include "sim/workload/layout.h"
@@ -143,7 +144,8 @@ std::vector<std::string> machine_lines(const study::PlanReport& report) {
   return lines;
 }
 
-/// How the GPUs are divided, and what comes of it.
+}  // namespace
+
 Table plans_table(const study::PlanReport& report, const std::vector<study::PlannedRun>& plans) {
   using Plan = study::PlannedRun;
   PlanColumns out(plans);
@@ -186,6 +188,8 @@ Table plans_table(const study::PlanReport& report, const std::vector<study::Plan
   return out.take(fmt::format("{} by {}; * is on the Pareto front of {}", best,
                               core::to_word(report.objective), front_text(report)));
 }
+
+namespace {
 
 /// What a whole run takes on each plan.
 Table runs_table(const std::vector<study::PlannedRun>& plans) {
@@ -429,6 +433,8 @@ Table fields_table(const char* title, const std::vector<plan::SearchedField>& fi
   return table;
 }
 
+}  // namespace
+
 std::string verification_text(const study::PlanReport& report) {
   const plan::Verification& v = report.result.verification;
   std::string found =
@@ -446,6 +452,8 @@ std::string verification_text(const study::PlanReport& report) {
                      count(static_cast<double>(v.simulated)), found);
 }
 
+namespace {
+
 /// The nodes that were looked at.
 std::string searched_nodes(const study::PlanReport& report) {
   const auto& cluster = report.scenario.cluster;
@@ -457,28 +465,62 @@ std::string searched_nodes(const study::PlanReport& report) {
   return training::nodes_in_words(cluster);
 }
 
-void add_closing(const study::PlanReport& report,
-                 const std::vector<study::PlannedRun>& plans,
-                 Document& document) {
-  document.closing.emplace_back(kWhereDefined);
-  document.closing.push_back(fmt::format("headway {}, scenario {}, seed {}", report.version,
-                                         report.digest, report.scenario.run.seed));
+/// Sentences behind the tables; the verdict is of no section.
+SectionedDocument::Parts<std::string> closing_of(const study::PlanReport& report, bool any) {
+  SectionedDocument::Parts<std::string> closing;
+  closing.emplace_back("provenance", kWhereDefined);
+  closing.emplace_back("provenance", fmt::format("headway {}, scenario {}, seed {}", report.version,
+                                                 report.digest, report.scenario.run.seed));
   if (report.result.verification.asked > 0) {
-    document.closing.push_back(verification_text(report));
+    closing.emplace_back("verification", verification_text(report));
   }
-  if (plans.empty()) {
-    document.closing.push_back(report.reasons().front());
-  } else {
-    if (const std::string text = break_even_text(report); !text.empty()) {
-      document.closing.push_back(text);
-    }
-    document.closing.push_back(report.verdict().value());
-    if (report.choice) {
-      document.closing.push_back(report.choice->sentence);
-    }
-    document.closing.push_back("The best plan: " +
-                               study::limit_sentence(report.result.plans[0].step, std::nullopt));
+  if (report.own) {
+    closing.emplace_back("own", report.own->sentence);
   }
+  if (!any) {
+    closing.emplace_back("", report.reasons().front());
+    return closing;
+  }
+  if (std::string text = break_even_text(report); !text.empty()) {
+    closing.emplace_back("machines", std::move(text));
+  }
+  closing.emplace_back("", report.verdict().value());
+  if (report.choice) {
+    closing.emplace_back("sensitivity", report.choice->sentence);
+  }
+  closing.emplace_back(
+      "limits",
+      "The best plan: " + study::limit_sentence(report.result.plans[0].step, std::nullopt));
+  return closing;
+}
+
+/// What is told of each plan.
+void add_plans(const study::PlanReport& report,
+               const std::vector<study::PlannedRun>& plans,
+               SectionedDocument& document) {
+  auto& tables = document.tables;
+  tables.emplace_back("plans", plans_table(report, plans));
+  tables.emplace_back("layouts", choices_table(plans));
+  if (std::any_of(plans.begin(), plans.end(),
+                  [](const study::PlannedRun& plan) { return plan.campaign.has_value(); })) {
+    tables.emplace_back("runs", runs_table(plans));
+  }
+  tables.emplace_back("limits", limits_table(plans));
+  if (report.choice) {
+    tables.emplace_back("sensitivity", choice_table(*report.choice));
+  }
+  if (TextChart chart = front_chart(report); !chart.points.empty()) {
+    document.charts.emplace_back("front", std::move(chart));
+  }
+}
+
+/// What becomes of a section that is not there.
+std::string why_no_part_of_plan(std::string_view section) {
+  return section == "sensitivity"    ? ": ask with --sensitivity"
+         : section == "verification" ? ": ask with --verify N"
+         : section == "runs"         ? ": the scenario has no run.until"
+         : section == "machines"     ? ": one machine was searched"
+                                     : "";
 }
 
 }  // namespace
@@ -495,10 +537,18 @@ std::string plan_csv(const study::PlanReport& report) {
   return to_csv(plain_table(core::figures_of_type<study::PlannedRun>(), plans));
 }
 
-Document plan_document(const study::PlanReport& report) {
+const std::vector<std::string>& plan_sections() {
+  static const std::vector<std::string> words{
+      "machines",    "plans",  "layouts",      "runs",    "limits",
+      "sensitivity", "front",  "left-out",     "classes", "varied",
+      "held",        "unused", "verification", "own",     "provenance"};
+  return words;
+}
+
+Document plan_document(const study::PlanReport& report, const std::vector<std::string>& show) {
   const auto& r = report.result;
   const auto plans = report.plans();
-  Document document{report.scenario.name, {}, {}, {}};
+  SectionedDocument document{report.scenario.name};
   document.opening.push_back(report.machines.empty()
                                  ? searched_nodes(report)
                                  : fmt::format("{} candidate machines",
@@ -508,42 +558,30 @@ Document plan_document(const study::PlanReport& report) {
     document.opening.push_back("Warning: " + text);
   }
   document.opening.push_back(
-      fmt::format("{} layouts: {} timed whole by the analytic tier, {} "
-                  "simulated",
+      fmt::format("{} layouts: {} timed whole by the analytic tier, {} simulated",
                   count(static_cast<double>(r.enumerated)), count(static_cast<double>(r.estimated)),
                   count(static_cast<double>(r.simulated))));
-  if (!plans.empty()) {
-    document.tables = {plans_table(report, plans), choices_table(plans)};
-    if (!report.machines.empty()) {
-      document.tables.insert(document.tables.begin(), machines_table(report));
-    }
-    if (std::any_of(plans.begin(), plans.end(),
-                    [](const study::PlannedRun& plan) { return plan.campaign.has_value(); })) {
-      document.tables.push_back(runs_table(plans));
-    }
-    document.tables.push_back(limits_table(plans));
-    if (report.choice) {
-      document.tables.push_back(choice_table(*report.choice));
-    }
-    document.charts.push_back(front_chart(report));
+  if (!report.machines.empty()) {
+    document.tables.emplace_back("machines", machines_table(report));
   }
-  if (plans.empty() && !report.machines.empty()) {
-    document.tables.push_back(machines_table(report));
+  if (!plans.empty()) {
+    add_plans(report, plans, document);
   }
   if (!r.rejected.empty()) {
-    document.tables.push_back(rejected_table(r));
+    document.tables.emplace_back("left-out", rejected_table(r));
   }
   if (!r.classes.empty()) {
-    document.tables.push_back(lost_table(r));
+    document.tables.emplace_back("classes", lost_table(r));
   }
-  document.tables.push_back(fields_table("What the search varied", r.searched.varied));
-  document.tables.push_back(
-      fields_table("What it held, with all else, as the scenario has it", r.searched.held));
+  document.tables.emplace_back("varied", fields_table("What the search varied", r.searched.varied));
+  document.tables.emplace_back(
+      "held", fields_table("What it held, with all else, as the scenario has it", r.searched.held));
   if (!r.searched.unused.empty()) {
-    document.tables.push_back(fields_table("Asked for, but no layout has it", r.searched.unused));
+    document.tables.emplace_back(
+        "unused", fields_table("Asked for, but no layout has it", r.searched.unused));
   }
-  add_closing(report, plans, document);
-  return document;
+  document.closing = closing_of(report, !plans.empty());
+  return shown(std::move(document), show, why_no_part_of_plan);
 }
 
 }  // namespace headway::report

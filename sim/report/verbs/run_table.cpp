@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "sim/report/definitions.h"
+#include "sim/report/sections.h"
 #include "sim/report/verbs/explain_report.h"
 #include "sim/study/verdict/claim.h"
 #include "sim/study/words.h"
@@ -259,7 +260,7 @@ Table advice_table(const campaign::CampaignResult& run) {
     table.rows.push_back(
         {fmt::format("a checkpoint every {} s of work{}", number(point.interval.si()),
                      own != curve.end() && &point == &*own ? " (as it is)" : ""),
-         point.ettr ? number(100 * *point.ettr) : "hardly ends",
+         point.ettr ? study::percent_figures(*point.ettr) : "hardly ends",
          compared ? number(run.wall_days.mean * (1 - *own->ettr / *point.ettr)) : ""});
   }
   for (const auto& gain : advice.earlier_detection) {
@@ -364,7 +365,7 @@ Table assumptions_table(const std::vector<training::Assumption>& assumptions) {
 }
 
 /// The tables of the run in their order, each with the section it is of.
-using Sections = std::vector<std::pair<std::string_view, Table>>;
+using Sections = SectionedDocument::Parts<Table>;
 
 void add_campaign(const study::RunReport& report, const core::Figure& result, Sections& sections) {
   if (!report.campaign) {
@@ -418,8 +419,8 @@ Sections sections_of(const study::RunReport& report) {
 }
 
 /// Sentences behind the tables, each with the section it is of; those of none are always shown.
-std::vector<std::pair<std::string_view, std::string>> sentences_of(const study::RunReport& report) {
-  std::vector<std::pair<std::string_view, std::string>> list;
+SectionedDocument::Parts<std::string> sentences_of(const study::RunReport& report) {
+  SectionedDocument::Parts<std::string> list;
   if (report.step.packets) {
     list.emplace_back(kPacketsSection, "Network: " + study::in_words(*report.step.packets) + ".");
     list.emplace_back(kPacketsSection, packets_sentence(report.step.packets->counts));
@@ -491,50 +492,27 @@ const std::vector<std::string>& run_sections() {
 namespace {
 
 /// Why a section that was asked for is not there.
-std::string missing_section(const study::RunReport& report, std::string_view section) {
-  const training::RunSpec& run = report.scenario.run;
+std::string why_no_part_of_run(const training::RunSpec& run, std::string_view section) {
   const bool of_run = section == "run" || section == "checkpoints" || section == "ledger" ||
                       section == "interruptions" || section == "cost";
-  std::string why;
-  if (of_run && !run.until) {
-    why = ": the scenario has no run.until";
-  } else if (section == "cost" && !run.prices) {
-    why = ": the scenario has no run.prices (headway catalog list prices)";
-  }
-  return fmt::format("No {} here{}.", section, why);
+  return of_run && !run.until ? ": the scenario has no run.until"
+         : section == "cost" && !run.prices
+             ? ": the scenario has no run.prices (headway catalog list prices)"
+             : "";
 }
 
 }  // namespace
 
 Document run_document(const study::RunReport& report, const std::vector<std::string>& show) {
-  const auto shown = [&](std::string_view section) {
-    return show.empty() || section.empty() ||
-           std::find(show.begin(), show.end(), section) != show.end();
-  };
-  Document document{report.scenario.name, report.asked, {}, {}};
-  std::vector<std::string> absent = show;
-  for (auto& [section, table] : sections_of(report)) {
-    std::erase(absent, section);
-    if (shown(section)) {
-      document.tables.push_back(std::move(table));
-    }
+  SectionedDocument document{report.scenario.name, report.asked};
+  document.tables = sections_of(report);
+  if (report.campaign) {
+    document.charts.emplace_back("advice", interval_chart(*report.campaign));
   }
-  if (report.campaign && shown("advice")) {
-    document.charts.push_back(interval_chart(*report.campaign));
-  }
-  auto sentences = sentences_of(report);
-  for (const auto& [section, sentence] : sentences) {
-    std::erase(absent, section);
-  }
-  for (const std::string& section : absent) {
-    document.closing.push_back(missing_section(report, section));
-  }
-  for (auto& [section, sentence] : sentences) {
-    if (shown(section)) {
-      document.closing.push_back(std::move(sentence));
-    }
-  }
-  return document;
+  document.closing = sentences_of(report);
+  return shown(std::move(document), show, [&](std::string_view section) {
+    return why_no_part_of_run(report.scenario.run, section);
+  });
 }
 
 }  // namespace headway::report

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <map>
 #include <sstream>
+#include <utility>
 
 #include "sim/config/reflect.h"
 #include "sim/config/unit_text.h"
@@ -139,8 +140,16 @@ class Against {
                                       column, fmt::join(kColumns, ", ")));
       }
     }
+    std::vector<core::Diagnostic> wrong;
     for (std::size_t row = 0; row < table.rows(); ++row) {
-      add_row(table, row);
+      try {
+        add_row(table, row);
+      } catch (const core::Error& error) {
+        wrong.insert(wrong.end(), error.diagnostics().begin(), error.diagnostics().end());
+      }
+    }
+    if (!wrong.empty()) {
+      throw core::Error(std::move(wrong));
     }
   }
 

@@ -6,6 +6,7 @@
 
 #include "sim/core/text.h"
 #include "sim/gpu/kernel_time.h"
+#include "sim/study/words.h"
 #include "sim/training/unequal/node_kinds.h"
 #include "sim/workload/closed_form.h"
 #include "sim/workload/trained/trained_parameters.h"
@@ -48,7 +49,7 @@ std::string possible_instead(const training::Scenario& scenario,
       "rate a GPU.",
       core::number(predicted / 1_days), core::count(static_cast<double>(gpus)),
       core::number(100 * headline_mfu(scenario, step)),
-      campaign ? fmt::format(" and ETTR of {} %", core::number(100 * campaign->ettr.mean)) : "",
+      campaign ? fmt::format(" and ETTR of {} %", percent_figures(campaign->ettr.mean)) : "",
       core::number(wall / 1_days), core::count(needed));
 }
 

@@ -82,8 +82,8 @@ struct Part {
 };
 
 std::string sentence(const char* what, const std::string& whole, double compute, const Part& loss) {
-  const std::string of_compute = core::number(100 * compute);
-  const std::string of_loss = core::number(100 * loss.share);
+  const std::string of_compute = percent_figures(compute);
+  const std::string of_loss = percent_figures(loss.share);
   if (compute >= kMostlyCompute) {
     return fmt::format("The {} is limited by compute: {} % of {}; the largest loss is {} ({} %{}).",
                        what, of_compute, whole, loss.what, of_loss, loss.most);

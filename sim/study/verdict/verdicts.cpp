@@ -24,7 +24,7 @@ double tokens_of(const plan::Plan& plan) {
 }
 
 /// By how much the second plan is behind.
-std::string behind_words(const PlanReport& report, const PlannedRun& second) {
+std::string second_words(const PlanReport& report, const PlannedRun& second) {
   const std::string share = core::percent(second.behind);
   return report.objective == plan::Objective::step
              ? fmt::format("Plan 2 takes {} % longer a token.", share)
@@ -248,7 +248,7 @@ std::optional<std::string> PlanReport::verdict() const {
   if (all.size() == 1) {
     return text + "No other plan was found.";
   }
-  text += behind_words(*this, all[1]);
+  text += second_words(*this, all[1]);
   const auto sure = apart();  // what is not known of one machine says nothing of the other
   return sure ? text + apart_words(*sure, result.plans) : text;
 }

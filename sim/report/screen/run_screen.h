@@ -9,10 +9,6 @@
 
 namespace headway::report {
 
-/// A terminal as it has always been, less the line of the next prompt; the screen is made for it,
-/// whatever the page allows more.
-inline constexpr std::size_t kScreenWidth = 80, kScreenLines = 23;
-
 /// At most 80 columns, fewer where the page has fewer, and at most 23 lines: only the reasons of a
 /// status that is not ok, and the sentence that names the limit, are never cut.
 std::string run_screen(const study::RunReport& report, const Page& page = {});
