@@ -91,13 +91,15 @@ TEST_F(TopoVerb, StressesAFabricWithPackets) {
     const auto outcome = run(verb + transport);
     EXPECT_EQ(outcome.code, 0) << outcome.err;
     const json result = json::parse(outcome.out);
-    EXPECT_EQ(result["rows"].size(), 21U);
+    EXPECT_EQ(result["rows"].size(), 30U);  // 16 nodes of 8: groups of 64, two at once
     EXPECT_EQ(result["transport"], transport);
-    EXPECT_EQ(result["rows"][18]["traffic"], "bystander");
+    EXPECT_EQ(result["rows"][24]["traffic"], "bystander");
+    EXPECT_EQ(result["rows"][25]["traffic"], "all_reduce");
+    EXPECT_EQ(result["rows"][25]["groups"], 2);
     for (const auto& row : result["rows"]) {
       EXPECT_EQ(row["packets"]["marks"], 0) << "which no sender reads";
     }
-    return result["rows"][18]["times"].get<double>();
+    return result["rows"][24]["times"].get<double>();
   };
   EXPECT_GT(times("pauses"), 2);
   EXPECT_LT(times("swift"), 1.2);
@@ -110,7 +112,8 @@ TEST_F(TopoVerb, StressesAFabricWithPackets) {
   EXPECT_THAT(wrong.err, HasSubstr("--stress tcp: there is no such transport; there are credits"));
   const auto fluid = run("validate --flow-model --only rail-only");
   ASSERT_EQ(fluid.code, 0) << fluid.err;
-  EXPECT_THAT(fluid.out, HasSubstr("Fluid flows are within 10 % of packets in 15 of 15 cases"));
+  EXPECT_THAT(fluid.out, HasSubstr("Fluid flows are within 10 % of packets in 24 of 24 cases"));
+  EXPECT_EQ(run("validate --flow-model --only 'rail-only NDR'").out, fluid.out);
   EXPECT_EQ(run("validate --flow-model --only nowhere").code, 2);
 }
 
@@ -147,7 +150,7 @@ TEST_F(TopoVerb, KeepsStorageFromGradientsByClasses) {
   const auto gradients = [&](const std::string& more) {
     const auto outcome = run(verb + "pauses" + more);
     EXPECT_EQ(outcome.code, 0) << outcome.err;
-    const json row = json::parse(outcome.out)["rows"][19];
+    const json row = json::parse(outcome.out)["rows"][28];
     EXPECT_EQ(row["traffic"], "gradients");
     return row["packet_time_s"].get<double>();
   };

@@ -74,7 +74,7 @@ TEST(FlowModel, IsOfEachTransportWhatTheTableSays) {
 TEST(FlowModel, IsWhatTheTableAndThePageSay) {
   const auto asked = [](const char* variable) { return std::getenv(variable) != nullptr; };
   if (!asked("HEADWAY_DEEP") && !asked("HEADWAY_UPDATE_GOLDEN")) {
-    EXPECT_EQ(lines_of(text_of(kTable)).size(), 1 + 12 * 15U);
+    EXPECT_EQ(lines_of(text_of(kTable)).size(), 1 + 12 * 24U);
     return;
   }
   const auto report = report_of("");

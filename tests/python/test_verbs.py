@@ -154,6 +154,7 @@ def test_a_sweep_is_cut_done_in_parts_and_collected(small, command, tmp_path):
     headway.worker(folder, shard="2/3", threads=1)
     some = headway.collect(folder)
     assert (some.missing, [row.point for row in some.rows]) == (2, [1])
+    assert some.best_row == some.rows[0]
     headway.worker(folder)
     whole = headway.collect(folder)
     assert given(whole) == printed(command, "collect", folder)

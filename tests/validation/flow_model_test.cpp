@@ -73,6 +73,15 @@ TEST(FlowModelError, LiesBetweenTheSizesOfTheTable) {
   EXPECT_EQ(times(1e9), 1);
 }
 
+// All groups of a step make a call at once: where the table has rows of several at once, they count.
+TEST(FlowModelError, IsThatOfTheFullLoad) {
+  auto rows = table();
+  rows.push_back({kFabric, "credits", "all_to_all", core::Bytes(1e4), 2, 8});
+  const auto effects = flow_model_effects(scenario_of_flows(), step_of(0.5, 1e4), rows);
+  ASSERT_EQ(effects.size(), 1U);
+  EXPECT_EQ(effects.front().times, 2);
+}
+
 // What packets do faster moves the lower end.
 TEST(FlowModelError, GoesDownWherePacketsAreFaster) {
   auto step = step_of(0, 1e4);
@@ -108,7 +117,7 @@ TEST(FlowModelError, SaysNothingOfWhatItDoesNotKnowOrWhatDoesNotMatter) {
 // collective's message is what one of its 64 ranks sends another.
 TEST(FlowModelError, ReadsTheTableOfTheCatalogue) {
   const auto rows = load_flow_model({HEADWAY_SOURCE_DIR "/configs"});
-  ASSERT_EQ(rows.size(), 180U);
+  ASSERT_EQ(rows.size(), 288U);
   EXPECT_EQ(rows.front().fabric, "EFA");
   EXPECT_EQ(rows.front().message.si(), 65536.0 * 16 / 64);
   EXPECT_EQ(rows[2].traffic, "permutation");
