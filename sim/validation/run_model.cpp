@@ -5,6 +5,7 @@
 #include "sim/core/shown_text.h"
 #include "sim/core/text.h"
 #include "sim/validation/cells/number_words.h"
+#include "sim/validation/names/model_names.h"
 #include "sim/validation/run_parts.h"
 #include "sim/validation/run_software.h"
 #include "sim/validation/words/attention_words.h"
@@ -207,6 +208,26 @@ void fill_mlp(const RunRow& row,
                          m.gated_mlp ? (four * 2 / 3 + kUnit - 1) / kUnit * kUnit : four, assumed);
 }
 
+/// Heads of keys and values: the column's, the words' for attention or of a blank one for the
+/// architecture, the catalogue's model's, else one for each query head.
+int key_value_heads(const RunRow& row,
+                    int heads,
+                    const workload::ModelSpec* known,
+                    Assumed& assumed) {
+  const AttentionWords attention = attention_words(row.attention);
+  const bool named =
+      row.attention.empty() && !row.n_kv_heads && has_word(core::lower_case(row.arch), "mqa");
+  if (attention.single || named) {
+    return 1;
+  }
+  if (attention.key_value_heads > 0 && !row.n_kv_heads) {
+    return attention.key_value_heads;
+  }
+  return attention.equal ? row.n_kv_heads.value_or(heads)
+                         : filled(row.n_kv_heads, "n_kv_heads", known,
+                                  &workload::ModelSpec::key_value_heads, heads, assumed);
+}
+
 void fill_attention(const RunRow& row,
                     const workload::ModelSpec* known,
                     Assumed& assumed,
@@ -308,16 +329,7 @@ workload::ModelSpec row_model(const RunRow& row, const Catalogue& catalogue, Ass
     throw core::Error("n_heads is not stated");
   }
   m.heads = filled(row.n_heads, "n_heads", known, &workload::ModelSpec::heads, 0, assumed);
-  const AttentionWords attention = attention_words(row.attention);
-  const bool single = attention.single || (row.attention.empty() && !row.n_kv_heads &&
-                                           has_word(core::lower_case(row.arch), "mqa"));
-  const bool grouped = attention.key_value_heads > 0 && !row.n_kv_heads;
-  m.key_value_heads = single    ? 1
-                      : grouped ? attention.key_value_heads
-                      : attention.equal
-                          ? row.n_kv_heads.value_or(m.heads)
-                          : filled(row.n_kv_heads, "n_kv_heads", known,
-                                   &workload::ModelSpec::key_value_heads, m.heads, assumed);
+  m.key_value_heads = key_value_heads(row, m.heads, known, assumed);
   const HeadWidths widths = widths_of_head(row, m, known);
   m.head_dim = widths.keys;
   m.value_dim = widths.values == widths.keys ? 0 : widths.values;

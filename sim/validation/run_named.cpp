@@ -1,62 +1,21 @@
 // Rows that state no layers: the catalogue's model of their name.
-#include <array>
 #include <cmath>
 
 #include "sim/core/error.h"
 #include "sim/core/shown_text.h"
-#include "sim/core/text.h"
+#include "sim/validation/names/model_names.h"
 #include "sim/validation/run_parts.h"
-#include "sim/validation/words/model_words.h"
 #include "sim/workload/closed_form.h"
 
 namespace headway::validation {
 
 namespace {
 
-/// A name without its maker ("meta-llama/Llama-3.1-8B") and without words that say nothing of the
-/// architecture ("Instruct"), letters and digits only.
-std::string shortened_name(const std::string& name) {
-  static constexpr std::array<std::string_view, 6> kMakers = {"meta",   "nvidia",     "google",
-                                                              "openai", "deepseekai", "mistralai"};
-  static constexpr std::array<std::string_view, 10> kEndings = {
-      "instruct", "chat", "base", "pretraining", "pretrain", "dense", "hf", "model", "sft", "it"};
-  std::string bare = bare_name(name.substr(name.rfind('/') + 1));
-  for (const std::string_view maker : kMakers) {
-    bare = bare.starts_with(maker) && bare.size() > maker.size() + 2 ? bare.substr(maker.size())
-                                                                     : bare;
-  }
-  for (const std::string_view ending : kEndings) {
-    bare = bare.ends_with(ending) && bare.size() > ending.size() + 2
-               ? bare.substr(0, bare.size() - ending.size())
-               : bare;
-  }
-  return bare;
-}
-
-/// Names that are not the entry's own. Llama 3 has the architecture of 3.1 (Llama team, 2024); the
-/// first LLaMA has no number.
-std::string entry_name(const std::string& bare) {
-  static constexpr std::pair<std::string_view, const char*> kOther[] = {
-      {"llama38b", "llama318b"},     {"llama370b", "llama3170b"},
-      {"llama3405b", "llama31405b"}, {"llama65b", "llama165b"},
-      {"llama3370b", "llama3170b"},  {"deepseekv3671b", "deepseekv3"},
-      {"deepseekr1", "deepseekv3"},  {"mixtral8x7bv01", "mixtral8x7b"},
-      {"grok1314b", "grok1"},        {"bloom", "bloom176b"},
-      {"mistral7bv01", "mistral7b"}, {"tinyllama", "tinyllama11b"},
-      {"dbrx132b", "dbrx"},          {"smollm3", "smollm33b"}};
-  for (const auto& [name, entry] : kOther) {
-    if (bare == name) {
-      return entry;
-    }
-  }
-  return bare;
-}
-
 /// The entry that a name means: the only one of these letters and digits; nullptr: none, or
 /// several.
 const std::pair<const std::string, workload::ModelSpec>* entry_named(const std::string& name,
                                                                      const Catalogue& catalogue) {
-  const std::string wanted = entry_name(shortened_name(name));
+  const std::string wanted = model_name(name);
   const std::pair<const std::string, workload::ModelSpec>* found = nullptr;
   for (const auto& entry : catalogue.models) {
     if (bare_name(entry.first) == wanted && !wanted.empty()) {

@@ -133,6 +133,7 @@ TEST(MeasuredFigures, NotesOnWhatIsNotSimulatedSoWidenTheInterval) {
                    predicted({{"notes", "from GPU hours"}}).low);
   EXPECT_LT(predicted({{"notes", "a straggler"}}).low, predicted({{"notes", "GPU hours"}}).low);
   EXPECT_EQ(predicted({{"notes", "21 days on 512 GPUs"}}).status, "ok");
+  EXPECT_EQ(predicted({{"notes", "a 70B model, 3 days"}}).status, "ok");
 }
 
 // Of a node or a minute a figure follows exactly; what a node has must be stated.
@@ -172,6 +173,7 @@ TEST(MeasuredFigures, HardwareFlopsHoldRecomputedForwards) {
         std::pair("tflops_per_gpu", "200 (hardware)"),
         // 200 of the H100's 989.4 TFLOP/s.
         std::pair("tflops_per_gpu", "200 (HFU 20.2%)"), std::pair("notes", "HFU 20.2%, MFU 15.4%"),
+        std::pair("notes", "MFU 15.4%"),
         std::pair("notes", "hardware FLOPs; model FLOPs utilization 15.4%")}) {
     const RunPrediction p = by_tflops({{column, text}});
     EXPECT_LT(p.measured, 0.85 * model) << text;

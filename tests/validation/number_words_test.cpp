@@ -72,8 +72,9 @@ TEST(NumberWords, FiguresAreReadHoweverTheyAreWritten) {
   for (const char* figure : {"10000 TGS", "10000 (avg)", "10000 tok/s (median)", "10k TGS"}) {
     EXPECT_EQ(predicted({{"measured_tokens_per_s_per_gpu", figure}}).measured, 10000) << figure;
   }
-  for (const char* other : {"48%", "150 TFLOPS", "0.6 samples/s/GPU", "11000-9000", ">9000",
-                            "10000 (total)", "160k tokens/s (16 GPUs)", "9000 - "}) {
+  for (const char* other :
+       {"48%", "150 TFLOPS", "0.6 samples/s/GPU", "11000-9000", ">9000", "10000 (total)",
+        "160k tokens/s (16 GPUs)", "9000 - ", "10000 +- 10000"}) {
     EXPECT_THAT(predicted({{"measured_tokens_per_s_per_gpu", other}}).status,
                 StartsWith("skipped:line 2: '"))
         << other;

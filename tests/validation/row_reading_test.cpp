@@ -157,9 +157,9 @@ TEST(RowReading, AnOpenFlagIsReadBothWays) {
 
 // Without a batch: one micro-batch a replica, or four a stage in a pipeline (4 replicas x 2 x 4).
 TEST(RowReading, ABatchThatIsNotStatedIsOfMicroBatches) {
-  // A million tokens: 256 sequences of 4,096; more where replicas take more at once.
-  EXPECT_EQ(scenario({{"global_batch", ""}}).training.global_batch, 256);
-  EXPECT_EQ(scenario({{"global_batch", ""}, {"pp", "1"}, {"dp", "8"}}).training.global_batch, 256);
+  // Two million tokens: 512 sequences of 4,096; more where replicas take more at once.
+  EXPECT_EQ(scenario({{"global_batch", ""}}).training.global_batch, 512);
+  EXPECT_EQ(scenario({{"global_batch", ""}, {"pp", "1"}, {"dp", "8"}}).training.global_batch, 512);
   EXPECT_EQ(scenario({{"global_batch", ""}, {"micro_batch", "64"}}).training.global_batch, 2048);
   // Software that accumulates nothing, and runs that say so.
   EXPECT_EQ(

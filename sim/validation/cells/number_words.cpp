@@ -432,6 +432,9 @@ std::optional<NumberWords> figure_words(std::string_view column, const std::stri
     words->value += second;
   }
   words->spread = words->value > 0 ? second / words->value : 0;
+  if (words->spread >= 1) {
+    return std::nullopt;  // nothing is known of such a figure
+  }
   words->value /= thousandths ? 1e3 : 1;
   return words;
 }

@@ -22,9 +22,6 @@ std::string other_attention(const std::string& attention);
 /// several sites ("diloco", "2 sites", "wan"); empty: none does.
 std::string several_sites(const RunRow& row);
 
-/// Letters and digits of a name, small: "Qwen3-Next-80B" and "qwen3 next 80b" are one.
-std::string bare_name(const std::string& name);
-
 /// What name, architecture and notes say of the training.
 struct TrainingWords : ReadCell {
   std::optional<workload::AdaptersSpec> adapters;

@@ -235,9 +235,10 @@ void add_quantity(const std::string& clause, NoteWords& out) {
 /// Times in which whole runs read their tokens: "24 days for 11.2T tokens", "21 days, 9.8T". They
 /// hold the time between steps, as GPU hours do.
 bool days_of_a_run(const std::string& notes) {
-  static constexpr std::array<std::string_view, 12> kWords = {
-      "day", "days", "week",     "weeks",   "month",   "months",
-      "t",   "b",    "trillion", "billion", "ttokens", "btokens"};
+  // "70B" alone is a model's size.
+  static constexpr std::array<std::string_view, 11> kWords = {
+      "day", "days",     "week",    "weeks",   "month",        "months",
+      "t",   "trillion", "ttokens", "btokens", "billiontokens"};
   constexpr std::size_t kTimes = 6;
   bool time = false;
   bool tokens = false;
