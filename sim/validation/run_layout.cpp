@@ -189,16 +189,19 @@ void set_recompute(const RunRow& row,
   }
 }
 
-/// What is sharded; the usual where nothing is stated, or ZeRO of a stage that is not.
+/// What is sharded; the usual where nothing is stated, or ZeRO of a stage that is not. Beside
+/// stages that is ZeRO-1: gradients that are reduced, or weights that are gathered, in every
+/// micro-batch are what no pipeline of that name does (DeepSpeed, PipelineEngine).
 Sharding sharding_of(const ShardingWords& words,
                      const RunRow& row,
                      const workload::UsualRunSpec& usual,
+                     int stages,
                      Assumed& assumed) {
   if (!row.certain("sharding") || words.open) {
     assume(assumed, "sharding");
   }
-  return words.kind.value_or(
-      words.stage_open && usual.sharding == Sharding::zero0 ? Sharding::zero1 : usual.sharding);
+  const bool first = words.stage_open && (stages > 1 || usual.sharding == Sharding::zero0);
+  return words.kind.value_or(first ? Sharding::zero1 : usual.sharding);
 }
 
 /// Whether the column of a degree has another figure than these words ("tp" beside a column of 1).
@@ -215,7 +218,7 @@ void set_sharding(const RunRow& row,
                   workload::ParallelismSpec& p,
                   Assumed& assumed) {
   const ShardingWords words = sharding_words(row.sharding);
-  p.sharding = sharding_of(words, row, usual, assumed);
+  p.sharding = sharding_of(words, row, usual, p.pipeline, assumed);
   p.offload = words.offload ? workload::Offload::optimizer : p.offload;
   for (const auto& [column, degree] : words.degrees) {
     if (contradicts(row, column, degree)) {

@@ -83,6 +83,20 @@ void set_scale_up(const RunRow& row,
       inside ? node.gpus : filled_domain(std::max(stated, 1), node.gpus, gpus);
 }
 
+/// What the row says of its network; of the instance in its GPU's cell where its words name none,
+/// and none of a network that the instance does not have.
+NetworkWords words_of_network(const RunRow& row, const Catalogue& catalogue) {
+  NetworkWords words = network_words(row.network);
+  if (!instance_of(words, row.gpu)) {
+    const InstanceName instance = instance_in_gpu(row.gpu, catalogue);
+    const bool own =
+        row.network.empty() ||
+        (instance.network[0] != '\0' && has_word(core::lower_case(row.network), instance.network));
+    words.instance = own ? instance : InstanceName{};
+  }
+  return words;
+}
+
 /// The catalogue's node whose cards the words mean: of the instance that they name, or the only one
 /// that has this GPU on that network.
 const training::NodeSpec* node_of_words(const NetworkWords& words,
@@ -90,9 +104,9 @@ const training::NodeSpec* node_of_words(const NetworkWords& words,
                                         const Catalogue& catalogue) {
   const bool a100 = contains(core::lower_case(row.gpu), "a100");
   const bool efa = has_word(core::lower_case(row.network), "efa");
-  const std::string name = instance_of(words, row.gpu) ? words.instance.node
-                           : a100 && efa               ? "p4d-24xlarge"
-                                                       : "";
+  const std::string name = words.instance.node[0] != '\0' ? words.instance.node
+                           : a100 && efa                  ? "p4d-24xlarge"
+                                                          : "";
   const auto found = catalogue.nodes.find(name);
   return found == catalogue.nodes.end() ? nullptr : &found->second;
 }
@@ -105,7 +119,7 @@ void set_cards(const RunRow& row,
                bool several_nodes,
                Assumed& assumed,
                training::NodeSpec& machine) {
-  const NetworkWords words = network_words(row.network);
+  const NetworkWords words = words_of_network(row, catalogue);
   network::NicSpec& nic = machine.nic;
   const int gpus = machine.gpus;
   if (const auto* meant = node_of_words(words, row, catalogue)) {
@@ -213,10 +227,9 @@ training::ClusterSpec row_cluster(const RunRow& row,
   c.fabric.topology = c.node.nic.count < c.node.gpus ? network::Topology::fat_tree
                                                      : network::Topology::rail_optimized;
   c.fabric.link_bandwidth = c.node.nic.bandwidth;
-  const NetworkWords words = network_words(row.network);
-  const std::string of_instance = instance_of(words, row.gpu) ? words.instance.network : "";
-  apply_network_words(core::lower_case(row.network) + " " + of_instance, catalogue, c.fabric,
-                      c.node.nic);
+  const NetworkWords words = words_of_network(row, catalogue);
+  apply_network_words(core::lower_case(row.network) + " " + words.instance.network, catalogue,
+                      c.fabric, c.node.nic);
   c.fabric.leaf_oversubscription = std::max(1.0, words.oversubscription);
   return c;
 }

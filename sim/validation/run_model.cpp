@@ -4,11 +4,12 @@
 #include "sim/core/error.h"
 #include "sim/core/shown_text.h"
 #include "sim/core/text.h"
+#include "sim/validation/cells/number_words.h"
+#include "sim/validation/names/model_names.h"
 #include "sim/validation/run_parts.h"
 #include "sim/validation/run_software.h"
 #include "sim/validation/words/attention_words.h"
 #include "sim/validation/words/model_words.h"
-#include "sim/validation/words/number_words.h"
 #include "sim/workload/closed_form.h"
 
 namespace headway::validation {
@@ -20,9 +21,13 @@ void check_modelled(const RunRow& row) {
   static constexpr std::array<const char*, 16> kOther = {
       "linear", "mamba", "ssm",   "hybrid",    "lightning",   "sparse",      "cross", "retention",
       "rwkv",   "delta", "hyena", "recurrent", "state-space", "state space", "kda",   "none"};
-  static constexpr std::array<const char*, 12> kArchitectures = {
-      "dense",   "moe",     "decoder", "transformer", "gpt", "llama",
-      "mixture", "mixtral", "mistral", "causal",      "llm", "sft"};
+  static constexpr std::array<const char*, 26> kArchitectures = {
+      "dense", "moe",     "decoder", "transformer", "gpt",
+      "llama", "mixture", "mixtral", "mistral",     "causal",
+      "llm",   "sft",     "mqa",     "gqa",         "mha",
+      "mla",   "bloom",   "alibi",   "rope",        "parallel attention",
+      "neox",  "falcon",  "palm",    "qwen",        "gemma",
+      "swiglu"};
   const std::string attention = core::lower_case(row.attention);
   std::string architecture = core::lower_case(row.arch);
   for (const std::string_view adapters : {"qlora", "lora"}) {
@@ -48,25 +53,6 @@ void check_modelled(const RunRow& row) {
   if (contains_any(attention, kOther) || !other_attention(row.attention).empty()) {
     throw core::Error("unmodelled: attention '" + row.attention + "'");
   }
-}
-
-/// Columns that are stated and are not those of this model; empty: all are.
-std::string disagreement(const RunRow& row, const workload::ModelSpec& model) {
-  std::string found;
-  const auto compare = [&](const char* column, std::optional<int> stated, int figure) {
-    if (stated && *stated != figure) {
-      found += fmt::format("{}{} {} for {}", found.empty() ? "" : ", ", column, *stated, figure);
-    }
-  };
-  compare("n_layers", row.n_layers, model.layers);
-  compare("d_model", row.d_model, model.hidden);
-  compare("n_heads", row.n_heads, model.heads);
-  compare("n_kv_heads", row.n_kv_heads, model.key_value_heads);
-  compare("d_ffn", row.d_ffn, model.moe ? model.moe->ffn : model.ffn);
-  compare("n_experts", row.is_mixture() ? row.n_experts : std::optional(0),
-          model.moe ? model.moe->experts : 0);
-  compare("top_k", row.top_k, model.moe ? model.moe->top_k : 0);
-  return found;
 }
 
 /// The model of the catalogue that a name means whose architecture no column says; nothing where
@@ -222,6 +208,26 @@ void fill_mlp(const RunRow& row,
                          m.gated_mlp ? (four * 2 / 3 + kUnit - 1) / kUnit * kUnit : four, assumed);
 }
 
+/// Heads of keys and values: the column's, the words' for attention or of a blank one for the
+/// architecture, the catalogue's model's, else one for each query head.
+int key_value_heads(const RunRow& row,
+                    int heads,
+                    const workload::ModelSpec* known,
+                    Assumed& assumed) {
+  const AttentionWords attention = attention_words(row.attention);
+  const bool named =
+      row.attention.empty() && !row.n_kv_heads && has_word(core::lower_case(row.arch), "mqa");
+  if (attention.single || named) {
+    return 1;
+  }
+  if (attention.key_value_heads > 0 && !row.n_kv_heads) {
+    return attention.key_value_heads;
+  }
+  return attention.equal ? row.n_kv_heads.value_or(heads)
+                         : filled(row.n_kv_heads, "n_kv_heads", known,
+                                  &workload::ModelSpec::key_value_heads, heads, assumed);
+}
+
 void fill_attention(const RunRow& row,
                     const workload::ModelSpec* known,
                     Assumed& assumed,
@@ -278,6 +284,24 @@ bool ties_embeddings(const RunRow& row,
 
 }  // namespace
 
+std::string disagreement(const RunRow& row, const workload::ModelSpec& model) {
+  std::string found;
+  const auto compare = [&](const char* column, std::optional<int> stated, int figure) {
+    if (stated && *stated != figure) {
+      found += fmt::format("{}{} {} for {}", found.empty() ? "" : ", ", column, *stated, figure);
+    }
+  };
+  compare("n_layers", row.n_layers, model.layers);
+  compare("d_model", row.d_model, model.hidden);
+  compare("n_heads", row.n_heads, model.heads);
+  compare("n_kv_heads", row.n_kv_heads, model.key_value_heads);
+  compare("d_ffn", row.d_ffn, model.moe ? model.moe->ffn : model.ffn);
+  compare("n_experts", row.is_mixture() ? row.n_experts : std::optional(0),
+          model.moe ? model.moe->experts : 0);
+  compare("top_k", row.top_k, model.moe ? model.moe->top_k : 0);
+  return found;
+}
+
 workload::ModelSpec row_model(const RunRow& row, const Catalogue& catalogue, Assumed& assumed) {
   const TrainingWords words = training_words(row);
   if (!words.refused.empty()) {
@@ -305,14 +329,7 @@ workload::ModelSpec row_model(const RunRow& row, const Catalogue& catalogue, Ass
     throw core::Error("n_heads is not stated");
   }
   m.heads = filled(row.n_heads, "n_heads", known, &workload::ModelSpec::heads, 0, assumed);
-  const AttentionWords attention = attention_words(row.attention);
-  const bool grouped = attention.key_value_heads > 0 && !row.n_kv_heads;
-  m.key_value_heads = attention.single ? 1
-                      : grouped        ? attention.key_value_heads
-                      : attention.equal
-                          ? row.n_kv_heads.value_or(m.heads)
-                          : filled(row.n_kv_heads, "n_kv_heads", known,
-                                   &workload::ModelSpec::key_value_heads, m.heads, assumed);
+  m.key_value_heads = key_value_heads(row, m.heads, known, assumed);
   const HeadWidths widths = widths_of_head(row, m, known);
   m.head_dim = widths.keys;
   m.value_dim = widths.values == widths.keys ? 0 : widths.values;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "sim/core/error.h"
+#include "sim/validation/names/instance_names.h"
 #include "sim/validation/run_row.h"
 #include "sim/validation/training_runs.h"
 
@@ -29,6 +30,10 @@ std::string gpu_entry(const std::string& name, const Catalogue& catalogue, Assum
 /// Memory, its bandwidth and the board's power as the words of a name have them ("96G", "HBM2e",
 /// "2.4 TB/s", "500W") in place of the entry's. Whether any differs; `name` then says which.
 bool apply_variant(const std::string& name, const Catalogue& catalogue, gpu::GpuSpec& gpu);
+
+/// The cloud's instance that stands in a GPU's cell and has that GPU: "p5.48xlarge", "A100 (AWS
+/// p4d)". Without a node: none does.
+InstanceName instance_in_gpu(const std::string& name, const Catalogue& catalogue);
 
 /// Words of a GPU's name that say nothing that is known: "juwels booster"; empty: none.
 std::string unknown_gpu_words(const std::string& name, const Catalogue& catalogue);
@@ -78,6 +83,14 @@ void apply_network_words(const std::string& words,
                          const Catalogue& catalogue,
                          network::FabricSpec& fabric,
                          network::NicSpec& nic);
+
+/// Columns that are stated and are not those of this model; empty: all are.
+std::string disagreement(const RunRow& row, const workload::ModelSpec& model);
+
+/// The row with the architecture of the catalogue's model that its name means, where it states no
+/// layers or no width (`model` is then assumed).
+/// @throws core::Error if the name means one whose columns or parameters are not the row's
+RunRow with_named_model(RunRow row, const Catalogue& catalogue, Assumed& assumed);
 
 /// The model. Blank columns are those of the catalogue's model of the same shape, where there is
 /// one.
@@ -172,8 +185,28 @@ std::vector<Contradiction> contradictions(const import::CsvTable& table);
 
 /// TFLOP/s that a row states of a GPU; 0: none.
 double stated_tflops(const RunRow& row);
-/// Tokens/s/GPU that these TFLOP/s make of a scenario's model, attention counted in full.
-double tokens_of_tflops(double tflops, const training::Scenario& scenario);
+/// How a figure of TFLOP/s is counted.
+struct CountedFlops {
+  double of_token = 0;  ///< FLOPs of a token by which tokens a second follow
+  double half = 0;      ///< half the distance in log time of what its words leave open
+  bool open = true;     ///< the convention is not said: by the model's FLOPs, attention in full
+  std::string told;     ///< what is told of it
+};
+/// By the words of notes, derivation and the figure's own cell: hardware FLOPs hold the forwards
+/// that the layout recomputes. Of an MFU and an HFU that both are stated the one that the figure
+/// is.
+CountedFlops flops_of_figure(const RunRow& row, const training::Scenario& scenario);
+/// Tokens/s/GPU that the row's TFLOP/s make of a scenario's model.
+double tokens_of_tflops(const RunRow& row, const training::Scenario& scenario);
+
+/// A figure that another of its row denies.
+struct FigureDoubt {
+  std::string why;  ///< empty: none does
+  double half = 0;  ///< half their distance in log time
+};
+/// Measured tokens a second against the MFU or HFU that the row's notes state.
+FigureDoubt against_mfu(const RunRow& row, const training::Scenario& scenario);
+
 /// Why a measured figure is none of this scenario: more than its GPUs can multiply, or next to
 /// nothing; empty: it may be.
 std::string impossible_figure(double measured, const training::Scenario& scenario);

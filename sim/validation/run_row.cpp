@@ -9,8 +9,10 @@
 #include "sim/core/error.h"
 #include "sim/core/shown_text.h"
 #include "sim/core/text.h"
-#include "sim/validation/words/flag_words.h"
-#include "sim/validation/words/number_words.h"
+#include "sim/validation/cells/flag_words.h"
+#include "sim/validation/cells/number_words.h"
+#include "sim/validation/names/column_names.h"
+#include "sim/validation/words/note_words.h"
 
 namespace headway::validation {
 
@@ -18,10 +20,43 @@ namespace {
 
 constexpr std::string_view kBatch = "global_batch";
 
+/// Visitor: the names of all columns, those that a table must have first.
+struct Names {
+  std::vector<std::string> required_names, all;
+
+  template <class T>
+  void optional(const char* column, T& /*member*/, const char* /*text*/, core::Range /*any*/ = {}) {
+    all.emplace_back(column);
+  }
+  template <class T>
+  void required(const char* column, T& /*member*/, const char* /*text*/, core::Range /*any*/ = {}) {
+    required_names.emplace_back(column);
+    all.emplace_back(column);
+  }
+};
+
+/// Columns of a table whose names are none of a row's.
+std::vector<std::string> other_columns(const import::CsvTable& table) {
+  static const std::vector<std::string> known = [] {
+    Names names;
+    RunRow none;
+    RunRow::fields(none, names);
+    return names.all;
+  }();
+  std::vector<std::string> others;
+  for (const std::string& column : table.columns()) {
+    if (std::find(known.begin(), known.end(), column) == known.end()) {
+      others.push_back(column);
+    }
+  }
+  return others;
+}
+
 /// Visitor: fills the members from the cells of one row.
 class CellReader {
  public:
-  CellReader(const import::CsvTable& table, std::size_t row) : table_(table), row_(row) {}
+  CellReader(const import::CsvTable& table, std::size_t row)
+      : table_(table), row_(row), others_(other_columns(table)) {}
 
   template <class T>
   void optional(const char* column,
@@ -29,8 +64,9 @@ class CellReader {
                 const char* /*description*/,
                 core::Range range = {}) {
     const auto& columns = table_.columns();
-    if (std::find(columns.begin(), columns.end(), column) == columns.end() ||
-        says_nothing(table_.text(row_, column))) {
+    const bool own = std::find(columns.begin(), columns.end(), column) != columns.end();
+    there_ = own ? column : column_in(others_, column);
+    if (there_.empty() || says_nothing(table_.text(row_, there_))) {
       return;
     }
     try {
@@ -53,32 +89,38 @@ class CellReader {
   [[nodiscard]] const std::vector<std::string>& crosses() const { return crosses_; }
 
  private:
-  void read(const char* column, std::string& member) const { member = table_.text(row_, column); }
+  void read(const char* /*column*/, std::string& member) const {
+    member = table_.text(row_, there_);
+  }
   void read(const char* column, std::optional<int>& member) {
-    const std::string& cell = table_.text(row_, column);
+    const std::string& cell = table_.text(row_, there_);
     if (says_none(cell)) {
       member = one_where_none(column) ? std::optional(1) : std::nullopt;
       return;
     }
+    if (const auto degree = degree_words(column, cell)) {
+      member = degree;
+      return;
+    }
     const auto words = count_words(column, cell);
     if (!words) {
-      member = table_.integer(row_, column);
+      member = table_.integer(row_, there_);
       return;
     }
     member = static_cast<int>(words->value);
     worded_.emplace(column, *words);
   }
   void read(const char* column, std::optional<double>& member) {
-    const std::string& cell = table_.text(row_, column);
+    const std::string& cell = table_.text(row_, there_);
     const auto words = figure_words(column, cell);
-    member = words ? words->value : says_none(cell) ? std::nullopt : table_.number(row_, column);
+    member = words ? words->value : says_none(cell) ? std::nullopt : table_.number(row_, there_);
     if (words) {
       figures_.emplace(column, *words);
     }
   }
   void read(const char* column, std::optional<bool>& member) {
-    const auto words = flag_words(column, table_.text(row_, column));
-    member = words ? words->value : table_.flag(row_, column);
+    const auto words = flag_words(column, table_.text(row_, there_));
+    member = words ? words->value : table_.flag(row_, there_);
     if (words && words->cross) {
       crosses_.emplace_back(column);
     }
@@ -86,13 +128,13 @@ class CellReader {
 
   /// Zero or less is how programs write that there is none: a blank cell, where it cannot be meant.
   template <class T>
-  void check(const char* column, std::optional<T>& member, const core::Range& range) {
+  void check(const char* /*column*/, std::optional<T>& member, const core::Range& range) {
     if (!member || range.contains(static_cast<double>(*member))) {
       return;
     }
     if (*member > 0) {
       complain(fmt::format("'{}' in column '{}' must be {}",
-                           core::shortened(table_.text(row_, column)), column, range.words));
+                           core::shortened(table_.text(row_, there_)), there_, range.words));
     }
     member.reset();
   }
@@ -106,6 +148,8 @@ class CellReader {
 
   const import::CsvTable& table_;
   std::size_t row_;
+  std::vector<std::string> others_;  ///< columns that have no name of this program's
+  std::string there_;                ///< the column as the table calls it
   std::string problems_;
   std::map<std::string, NumberWords> worded_, figures_;
   std::vector<std::string> crosses_;
@@ -116,21 +160,6 @@ template <class T>
 bool has_value(const std::optional<T>& member) {
   return member.has_value();
 }
-
-/// Visitor: the names of all columns, those that a table must have first.
-struct Names {
-  std::vector<std::string> required_names, all;
-
-  template <class T>
-  void optional(const char* column, T& /*member*/, const char* /*text*/, core::Range /*any*/ = {}) {
-    all.emplace_back(column);
-  }
-  template <class T>
-  void required(const char* column, T& /*member*/, const char* /*text*/, core::Range /*any*/ = {}) {
-    required_names.emplace_back(column);
-    all.emplace_back(column);
-  }
-};
 
 /// Visitor: whether the column of this name has a value.
 struct Stated {
@@ -201,6 +230,12 @@ void settle_modules(RunRow& row) {
   row.abouts.push_back({"gpu", "gpu is counted in modules of two GPUs: figures of one are halved"});
 }
 
+/// Replicas as stated, or as GPUs and stated degrees make them.
+double replicas_of(const RunRow& row) {
+  const double ranks = 1.0 * row.tp.value_or(1) * row.pp.value_or(1) * row.cp.value_or(1);
+  return std::max(1.0, row.dp ? 1.0 * *row.dp : std::floor(row.n_gpus.value_or(1) / ranks));
+}
+
 /// A batch that is counted in tokens, by its words or because it is larger than any: in sequences.
 void settle_batch(const std::map<std::string, NumberWords>& worded, RunRow& row) {
   constexpr double kMostTokens = 2e8;  // six times the largest step of the published tables
@@ -218,6 +253,13 @@ void settle_batch(const std::map<std::string, NumberWords>& worded, RunRow& row)
          fmt::format("global_batch of {:.0f} sequences makes {:.3g} tokens, {:.3g} "
                      "stated",
                      batch, batch * length, beside)});
+  }
+  if (words != worded.end() && words->second.counts(NumberOf::per_replica)) {
+    row.global_batch = static_cast<int>(std::min(batch * replicas_of(row), kTokens.high));
+    row.abouts.push_back({std::string(kBatch),
+                          fmt::format("global_batch of {:.0f} a replica is read as {} sequences",
+                                      batch, *row.global_batch)});
+    return;
   }
   if (length < 1 || batch < 1 || !(named || plain)) {
     return;
@@ -282,10 +324,38 @@ void settle_figures(const CellReader& reader, RunRow& row) {
     if (words.about && column != "measured_tokens_per_s_per_gpu") {
       row.abouts.push_back({column, ""});
     }
+    row.figure_spread = std::max(row.figure_spread, words.spread);
+    row.figure_note += words.beside.empty() ? "" : words.beside + "; ";
   }
   for (const std::string& column : reader.crosses()) {
     row.abouts.push_back({column, fmt::format("'x' in {} is read as yes", column)});
   }
+}
+
+/// A figure that its cell or the notes say is of a node, or of other than a second: of one GPU and
+/// a second.
+void settle_quantity(const CellReader& reader, RunRow& row) {
+  const NoteWords notes = note_words(row);
+  const auto words = reader.figures().find("measured_tokens_per_s_per_gpu");
+  const bool in_cell = words != reader.figures().end() && words->second.counts(NumberOf::nodes);
+  const bool of_node = notes.of_node || in_cell;
+  std::optional<double>& figure = row.measured_tokens_per_s_per_gpu;
+  if (!figure || !notes.refused.empty() || (!of_node && notes.seconds == 1)) {
+    return;
+  }
+  const int gpus = notes.node_gpus > 0 ? notes.node_gpus : row.gpus_per_node.value_or(0);
+  if (of_node && gpus < 1) {
+    row.problems += fmt::format(
+        "{}line {}: the figure is of a node, whose GPUs are not stated; state gpus_per_node",
+        row.problems.empty() ? "" : "; ", row.line);
+    return;
+  }
+  const double divisor = (of_node ? gpus : 1) * notes.seconds;
+  figure = *figure / divisor;
+  row.abouts.push_back(
+      {"figure",
+       of_node ? fmt::format("the figure is of a node and is divided by its {} GPUs", gpus)
+               : fmt::format("the figure is of {:g} s and is divided by them", notes.seconds)});
 }
 
 /// Tokens a second and GPU that follow from the time of a step, where nothing else states them.
@@ -347,6 +417,7 @@ RunRow read_run_row(const import::CsvTable& table, std::size_t row) {
   }
   settle_numbers(reader.worded(), out);
   settle_figures(reader, out);
+  settle_quantity(reader, out);
   settle_modules(out);
   settle_step_time(out);
   return out;
@@ -359,32 +430,43 @@ std::vector<std::string> check_run_columns(const import::CsvTable& table) {
   core::Diagnostics problems;
   const core::SourceMark header{table.file(), 1, 1, 1, ""};
   const auto& columns = table.columns();
-  std::vector<std::string> unknown;
+  std::vector<std::string> told;
   for (auto at = columns.begin(); at != columns.end(); ++at) {
     const std::string& column = *at;
+    const auto is_read = [&](const std::string& known) {
+      return column_in(columns, known) == column;
+    };
+    const auto known = std::find_if(names.all.begin(), names.all.end(), is_read);
     if (std::find(columns.begin(), at, column) != at) {
-      unknown.push_back(fmt::format("column '{}' is there twice; the first is read", column));
-    } else if (std::find(names.all.begin(), names.all.end(), column) == names.all.end()) {
+      told.push_back(fmt::format("column '{}' is there twice; the first is read", column));
+    } else if (known == names.all.end()) {
       const auto near = core::did_you_mean(column, names.all);
-      unknown.push_back(fmt::format("unknown column '{}' is not read{}", core::shortened(column),
-                                    near ? fmt::format("; did you mean '{}'?", *near)
-                                         : "; docs/validation.md lists those that are"));
+      told.push_back(fmt::format("unknown column '{}' is not read{}", core::shortened(column),
+                                 near ? fmt::format("; did you mean '{}'?", *near)
+                                      : "; docs/validation.md lists those that are"));
+    } else if (*known != column) {
+      told.push_back(fmt::format("column '{}' is read as '{}'", core::shortened(column), *known));
     }
   }
   static constexpr std::array<std::string_view, 6> kFigureColumns = {
       "measured_tokens_per_s_per_gpu", "measured_step_time_s",     "step_time_s",
       "measured_tflops_per_gpu",       "published_tflops_per_gpu", "tflops_per_gpu"};
-  const bool figures = std::find_first_of(columns.begin(), columns.end(), kFigureColumns.begin(),
-                                          kFigureColumns.end()) != columns.end();
+  const bool figures =
+      std::any_of(kFigureColumns.begin(), kFigureColumns.end(),
+                  [&](std::string_view column) { return !column_in(columns, column).empty(); });
   for (const std::string& column : names.required_names) {
     const bool figure = column == kFigureColumns.front();
-    if (std::find(columns.begin(), columns.end(), column) == columns.end() &&
-        !(figure && figures)) {
+    if (column_in(columns, column).empty() && !(figure && figures)) {
       problems.add(header, fmt::format("there is no column '{}'", column));
     }
   }
+  for (const std::string& each : told) {
+    if (!problems.empty()) {
+      problems.add(header, each);  // what may have been meant, all at once
+    }
+  }
   problems.throw_if_any();
-  return unknown;
+  return told;
 }
 
 std::string configuration_text(const RunRow& row) {

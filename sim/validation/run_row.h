@@ -54,6 +54,9 @@ struct RunRow {
       measured_tflops_per_gpu, published_tflops_per_gpu, tflops_per_gpu, measured_peak_mem_gib,
       model_flops_per_token, params_b, active_params_b, weight;
 
+  double figure_spread = 0;  ///< half the range that the figure's cell gives, in log time
+  std::string figure_note;   ///< what stands in brackets behind a figure of TFLOP/s
+
   std::size_t line = 0;  ///< of the file
   std::string problems;  ///< why cells cannot be read, with line and columns; empty: all can
   std::vector<AboutCell> abouts;  ///< cells whose number is not quite what it says

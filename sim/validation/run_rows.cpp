@@ -5,6 +5,7 @@
 #include "sim/core/checked.h"
 #include "sim/core/error.h"
 #include "sim/core/shown_text.h"
+#include "sim/core/text.h"
 #include "sim/training/step/step.h"
 #include "sim/validation/run_parts.h"
 #include "sim/validation/run_software.h"
@@ -138,10 +139,22 @@ std::vector<int> stages_to_try(const RunRow& row) {
   return tries;
 }
 
+/// The most tensor ranks of a node, by twos, over which heads and the inner width divide.
+int most_tensor_ranks(const workload::ModelSpec& model, int node_gpus) {
+  int most = 1;
+  while (2 * most <= node_gpus && model.heads % (2 * most) == 0 &&
+         (model.moe || model.ffn % (2 * most) == 0)) {
+    most *= 2;
+  }
+  return most;
+}
+
 /// Degrees to try where a row leaves them open, of those that its GPUs can be divided by. Dense
 /// models: tensor parallelism inside a node first, then stages. Mixtures: stages first, since
 /// experts are narrow and have degrees of their own.
-std::vector<Degrees> degrees_to_try(const RunRow& row, int node_gpus) {
+std::vector<Degrees> degrees_to_try(const RunRow& row,
+                                    const workload::ModelSpec& model,
+                                    int node_gpus) {
   std::vector<Degrees> tries;
   const int gpus = row.n_gpus.value_or(1);
   const auto add = [&](int tensor, int stages) {
@@ -152,7 +165,7 @@ std::vector<Degrees> degrees_to_try(const RunRow& row, int node_gpus) {
       tries.push_back({tensor, stages});
     }
   };
-  const int most_tensor = degree_open(row, &RunRow::tp) ? node_gpus : 1;
+  const int most_tensor = degree_open(row, &RunRow::tp) ? most_tensor_ranks(model, node_gpus) : 1;
   const std::vector<int> all_stages = stages_to_try(row);
   for (int tensor = 1; tensor <= most_tensor; tensor *= 2) {
     const bool stages_here = row.is_mixture() || 2 * tensor > most_tensor;
@@ -255,14 +268,28 @@ bool shards_weights(const training::Scenario& s) {
   return sharded && !s.model.moe;
 }
 
-/// The first layout that fits, of those that the row leaves open; where none does, the first that
-/// is possible.
-training::Scenario with_layout(const RunRow& row, training::Scenario s, Assumed& assumed) {
-  const int vocabulary = s.model.vocabulary;
-  const int batch = s.training.global_batch;
-  std::optional<training::Scenario> possible;
-  const auto tries = degrees_to_try(row, s.cluster.node.gpus);
-  for (const Degrees& degrees : tries) {
+/// Of the layouts that were tried the first that fits nearly, else the one that needs least memory.
+struct LeastNeed {
+  std::optional<training::Scenario> scenario;
+  double need = 0;
+
+  void add(const training::Scenario& tried, std::optional<double> share) {
+    if (share && (!scenario || (need > kTooMuch && *share < need))) {
+      scenario = tried;
+      need = *share;
+    }
+  }
+};
+
+/// A row whose degrees, recomputation and sharding are looked for.
+struct OpenLayout {
+  const RunRow& row;
+  std::vector<Degrees> tries;
+  int vocabulary = 0, batch = 0;
+  LeastNeed least = {};
+
+  /// Sets one of the degrees, and what follows from them.
+  void set(const Degrees& degrees, training::Scenario& s, Assumed& assumed) const {
     s.parallelism = row_parallelism(row, s.training.framework, s.model, degrees, assumed);
     if (&degrees == &tries.back()) {
       shard_until_it_fits(row, s);
@@ -274,9 +301,11 @@ training::Scenario with_layout(const RunRow& row, training::Scenario s, Assumed&
     fit_batch(s, assumed);
     s.model.vocabulary =
         padded_vocabulary(vocabulary, s.training.framework.usual, s.parallelism.tensor);
-    const bool whole = tries.size() == 1 || (&degrees == &tries.front() && shards_weights(s));
-    const auto kinds = whole ? recompute_to_try(row, s.parallelism.recompute)
-                             : std::vector{s.parallelism.recompute};
+  }
+
+  /// The first of these kinds of recomputation with which the degrees of `s` fit.
+  std::optional<training::Scenario> fitting(training::Scenario& s,
+                                            const std::vector<Recompute>& kinds) {
     for (const Recompute kind : kinds) {
       s.parallelism.recompute = kind;
       s.parallelism.recompute_parts = parts_of_kind(row, s, kind);
@@ -287,31 +316,83 @@ training::Scenario with_layout(const RunRow& row, training::Scenario s, Assumed&
       if (need && *need < (kinds.size() > 1 ? kTooMuch : 1)) {
         return s;
       }
-      possible = possible || !need ? possible : s;
+      least.add(s, need);
+    }
+    return std::nullopt;
+  }
+};
+
+/// The first layout that fits, of those that the row leaves open: with the usual recomputation,
+/// then with stronger ones; where none does, the one that needs least memory.
+training::Scenario with_layout(const RunRow& row, training::Scenario s, Assumed& assumed) {
+  OpenLayout open{row, degrees_to_try(row, s.model, s.cluster.node.gpus), s.model.vocabulary,
+                  s.training.global_batch};
+  for (const Degrees& degrees : open.tries) {
+    open.set(degrees, s, assumed);
+    const bool one = open.tries.size() == 1;
+    const bool whole = one || (&degrees == &open.tries.front() && shards_weights(s));
+    const auto kinds = whole ? recompute_to_try(row, s.parallelism.recompute)
+                             : std::vector{s.parallelism.recompute};
+    if (auto found = open.fitting(s, kinds)) {
+      return std::move(*found);
     }
     const auto smaller = with_fitting_micro_batch(s, assumed);
-    if (whole && tries.size() > 1 && memory_need(smaller).value_or(kTooMuch) < kTooMuch) {
+    if (whole && !one && memory_need(smaller).value_or(kTooMuch) < kTooMuch) {
       return smaller;
     }
   }
-  return possible.value_or(s);
+  if (open.least.scenario && open.least.need <= kTooMuch) {
+    return std::move(*open.least.scenario);
+  }
+  for (const Degrees& degrees : open.tries) {
+    open.set(degrees, s, assumed);
+    auto kinds = recompute_to_try(row, s.parallelism.recompute);
+    kinds.erase(kinds.begin());
+    if (auto found = open.fitting(s, kinds)) {
+      return std::move(*found);
+    }
+  }
+  return open.least.scenario.value_or(s);
 }
 
-/// Sequences of a step where none are stated: a micro-batch a replica, several a stage in a
-/// pipeline.
-RunRow with_batch(RunRow row, Assumed& assumed) {
+/// Whether a step is one micro-batch of each replica: of software that accumulates nothing, or
+/// where the notes say so.
+bool accumulates_nothing(const RunRow& row, const workload::UsualRunSpec& usual) {
+  static constexpr std::array<const char*, 6> kWords = {"no gradient accumulation",
+                                                        "without gradient accumulation",
+                                                        "no accumulation",
+                                                        "largest batch",
+                                                        "maximum batch",
+                                                        "max batch"};
+  constexpr int kWhole = 1 << 20;  // profiles say so by a micro-batch that has no end
+  return usual.micro_batch_tokens >= kWhole || contains_any(core::lower_case(row.notes), kWords);
+}
+
+/// Sequences of a step where none are stated: of a run that pretrains about two million tokens,
+/// accumulated where replicas take fewer at once; at least a micro-batch a replica, several a stage
+/// in a pipeline.
+RunRow with_batch(RunRow row, const workload::UsualRunSpec& usual) {
   if (row.global_batch) {
     return row;
   }
-  assume(assumed, "global_batch");
+  // Source: papers have 0.5 to 4 M (GPT-3 6.7B 2 M, LLaMA 4 M); the median steps of the published
+  // tables' sources have 2.1 M in the middle.
+  constexpr int kUsualTokens = 1 << 21;
   const core::Checked ranks =
       core::Checked(row.tp.value_or(1)) * row.pp.value_or(1) * row.cp.value_or(1);
   const int replicas =
       std::max(1, row.dp.value_or(row.n_gpus.value_or(1) / ranks.as<int>().value_or(1)));
   const int stages = row.pp.value_or(1);
-  const core::Checked batch = core::Checked(replicas) * row.micro_batch.value_or(1) *
-                              (stages > 1 ? kMicroBatchesAStage * stages : 1);
-  row.global_batch = batch.as<int>();
+  const int micro_batch = row.micro_batch.value_or(1);
+  const core::Checked least =
+      core::Checked(replicas) * micro_batch * (stages > 1 ? kMicroBatchesAStage * stages : 1);
+  row.global_batch = least.as<int>();
+  if (const int sequences = kUsualTokens / row.seq_len.value_or(1);
+      row.global_batch && !accumulates_nothing(row, usual) && sequences > *row.global_batch) {
+    const int unit =
+        static_cast<int>(std::min<std::int64_t>(sequences, std::int64_t{replicas} * micro_batch));
+    row.global_batch = sequences / unit * unit;
+  }
   return row;
 }
 
@@ -334,9 +415,13 @@ training::Scenario build(const RunRow& row, const Catalogue& catalogue, Assumed&
         fmt::format("global_batch is {}: {:.2g} tokens a step; it counts sequences, not tokens",
                     *row.global_batch, tokens));
   }
-  const RunRow whole = with_batch(row, assumed);
-  return with_fitting_micro_batch(
-      with_layout(whole, row_without_layout(whole, catalogue, assumed), assumed), assumed);
+  if (!row.global_batch) {
+    assume(assumed, "global_batch");
+  }
+  training::Scenario s = row_without_layout(row, catalogue, assumed);
+  const RunRow whole = with_batch(row, s.training.framework.usual);
+  s.training.global_batch = whole.global_batch.value_or(0);
+  return with_fitting_micro_batch(with_layout(whole, std::move(s), assumed), assumed);
 }
 
 /// Parameters that the columns do not give: either may be what ran, and half the distance in log
@@ -354,6 +439,22 @@ double parameters_off(const RunRow& row, const workload::ModelSpec& model, RowSc
       fmt::format("columns give {:.3g}e9 parameters, {:.3g}e9 stated", count, stated));
   assume(out.assumed, "params_b");
   return std::min(kMost, off / 2);
+}
+
+/// What is not known of the figure itself, in log time: how its TFLOP/s are counted, and the MFU
+/// that its own notes state beside it.
+double figure_off(const RunRow& row, RowScenario& out) {
+  double off = against_mfu(row, *out.scenario).half;
+  if (row.measured_tokens_per_s_per_gpu || stated_tflops(row) <= 0) {
+    return off;
+  }
+  const CountedFlops counted = flops_of_figure(row, *out.scenario);
+  out.doubts.emplace_back(
+      fmt::format("tokens/s follow from TFLOP/s by the model's FLOPs{}", counted.told));
+  if (counted.open) {
+    assume(out.assumed, "tflops convention");
+  }
+  return std::hypot(off, counted.half);
 }
 
 /// What is told of software that a profile stands in for; that which no list knows gets its other
@@ -390,11 +491,8 @@ void judge(const RunRow& row, const Catalogue& catalogue, RowScenario& out) {
       assume(out.assumed, "memory");
     }
   }
-  const double off = parameters_off(row, s.model, out);
-  if (!row.measured_tokens_per_s_per_gpu && stated_tflops(row) > 0) {
-    assume(out.assumed, "tflops convention");
-    out.doubts.emplace_back("tokens/s follow from TFLOP/s by the model's FLOPs");
-  }
+  const double off =
+      std::hypot(parameters_off(row, s.model, out), figure_off(row, out), row.figure_spread);
   OtherReadings others = other_readings(row, s, out.assumed);
   std::ranges::move(others.readings, std::back_inserter(out.readings));
   Assumed guessed = out.assumed;
@@ -448,12 +546,13 @@ RowScenario scenario_of_row(const RunRow& row, const Catalogue& catalogue) {
     throw core::Error("unmodelled: its notes say that the figure is of " + notes.refused);
   }
   RowScenario out;
-  out.scenario = build(row, catalogue, out.assumed);
+  const RunRow whole = with_named_model(row, catalogue, out.assumed);
+  out.scenario = build(whole, catalogue, out.assumed);
   const auto shipped = catalogue.shipped.find(row.id);
-  if (shipped != catalogue.shipped.end() && disagreement(row, shipped->second).empty()) {
+  if (shipped != catalogue.shipped.end() && disagreement(whole, shipped->second).empty()) {
     out.scenario = shipped->second;
   }
-  judge(row, catalogue, out);
+  judge(whole, catalogue, out);
   return out;
 }
 

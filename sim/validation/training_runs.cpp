@@ -141,16 +141,17 @@ void compare(const RunRow& row,
   const bool other = !contradiction.why.empty() && (p.offered || !contradiction.unless_full);
   const std::string impossible = impossible_figure(p.measured, *built.scenario);
   const std::string flops = against_flops(row, *built.scenario);
+  const std::string share = against_mfu(row, *built.scenario).why;
   if (impossible.empty()) {
     p.error = *p.predicted / p.measured - 1;
   }
   auto why = built.doubts;
-  for (const std::string& each : {flops, other ? contradiction.why : "", impossible}) {
+  for (const std::string& each : {share, flops, other ? contradiction.why : "", impossible}) {
     if (!each.empty()) {
       why.insert(why.begin(), each);
     }
   }
-  const bool contradicts = other || !impossible.empty() || !flops.empty();
+  const bool contradicts = other || !(impossible + flops + share).empty();
   p.status_class = contradicts ? "ok-contradictory" : p.assumed.empty() ? "ok" : "ok-assumed";
   p.status = joined_status(p.status_class, why);
 }
@@ -172,9 +173,7 @@ void simulate_row(const RunRow& row,
   p.own_error = std::hypot(training::relative_error(scenario), readings);
   p.slopes = constant_slopes(scenario);
   StepError error = step_error(scenario, catalogue.known_errors, p.slopes, readings);
-  if (note_words(row).downtime) {
-    error.slower = std::hypot(error.slower, kDowntimeError);
-  }
+  error.slower = std::hypot(error.slower, note_words(row).slower);
   set_interval(scenario, error, step);
   const workload::FrameworkSpec& software = scenario.training.framework;
   fill_prediction(step, reported_memory(row, software), software.usual.reporting_stage, p);
@@ -194,8 +193,11 @@ RunPrediction predict_row(const CsvTable& table,
     if (!built.scenario) {
       throw core::Error(built.skipped);
     }
+    if (p.kind.empty() && built.scenario->model.moe && p.part == "dense NVIDIA") {
+      p.part = "mixtures of experts";  // by its name
+    }
     if (p.measured <= 0) {
-      p.measured = tokens_of_tflops(stated_tflops(row), *built.scenario);
+      p.measured = tokens_of_tflops(row, *built.scenario);
     }
     simulate_row(row, built, catalogue, open, p);
     compare(row, built, contradiction, p);

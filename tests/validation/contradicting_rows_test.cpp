@@ -27,6 +27,19 @@ TEST(ContradictingRows, ARowThatContradictsItselfSaysSo) {
   EXPECT_THAT(predicted(rate).status, StartsWith("ok-contradictory: 300 TFLOP/s"));
 }
 
+// 10,000 tokens of 15.2 GFLOP each are 15.4 % of 989 TFLOP/s; attention and recomputation are
+// conventions.
+TEST(ContradictingRows, TheMfuOfTheNotesIsTheFiguresOwn) {
+  for (const char* notes : {"MFU 17%", "~16 % MFU", "HFU 21%", "33%-42% MFU", "MFU of others 50"}) {
+    EXPECT_EQ(predicted({{"notes", notes}}).status, "ok") << notes;
+  }
+  const RunPrediction other = predicted({{"notes", "MFU 40%"}});
+  EXPECT_THAT(
+      other.status,
+      StartsWith("ok-contradictory: notes state 40 % of the peak, but its tokens/s make 15.4"));
+  EXPECT_GT(width(other), 1.5 * width(predicted({})));
+}
+
 TEST(ContradictingRows, RepeatsThatDisagreeAreContradictory) {
   const auto runs = [](const std::vector<std::pair<const char*, const char*>>& repeats) {
     std::vector<Cells> rows;

@@ -2,8 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "sim/validation/cells/cell_words.h"
 #include "sim/validation/training_runs.h"
-#include "sim/validation/words/cell_words.h"
 
 #include "tests/validation/published_rows.h"
 
@@ -58,8 +58,23 @@ TEST(DeniedWords, WordsOfNotesOnOtherTrainingAreTold) {
   const RunPrediction p = predicted({{"notes", "base model, before RLHF"}});
   EXPECT_THAT(p.status, StartsWith("ok-assumed: "));
   EXPECT_THAT(p.status, HasSubstr("'rlhf' is taken for a word on other training"));
-  EXPECT_THAT(predicted({{"notes", "compared with Muon in section 4"}, {"sharding", "0"}}).status,
+  EXPECT_THAT(predicted({{"notes", "Muon in section 4"}, {"sharding", "0"}}).status,
               HasSubstr("their words for adapters, optimizer or offload are taken for this run"));
+}
+
+// What a run is only compared with is not its own.
+TEST(DeniedWords, OfComparisonsChangeNothing) {
+  for (const char* notes :
+       {"full fine-tuning, unlike the LoRA runs", "compare with QLoRA in table 3",
+        "slower than with CPU offload", "compared with Muon", "full fine-tuning (LoRA: table 4)",
+        "versus 8-bit Adam"}) {
+    const training::Scenario s = read({{"notes", notes}});
+    EXPECT_FALSE(s.model.adapters.has_value()) << notes;
+    EXPECT_EQ(s.training.optimizer_state, read({}).training.optimizer_state) << notes;
+    EXPECT_EQ(predicted({{"notes", notes}}).status, "ok") << notes;
+  }
+  EXPECT_TRUE(read({{"notes", "LoRA of rank 16, faster than full fine-tuning"}})
+                  .model.adapters.has_value());
 }
 
 TEST(DeniedWords, OfCellsOfTheLayoutLeaveTheRest) {

@@ -25,10 +25,7 @@ TEST(GpuWords, TheModelIsFoundAmongAllWordsAndTheOthersAreTold) {
         std::tuple("LUMI MI250X", "mi250x", "lumi"),
         std::tuple("OSC Ascend A100", "a100-80gb-sxm", "osc ascend"),
         std::tuple("Frontier MI250X GCD", "mi250x", "frontier"),
-        std::tuple("p4d A100 40GB", "a100-40gb-sxm", "p4d"),
-        std::tuple("p5.48xlarge H100", "h100-sxm", "p5.48xlarge"),
-        std::tuple("a3-highgpu-8g (H100)", "h100-sxm", "a3-highgpu-8g"),
-        std::tuple("Standard_ND96isr_H100_v5", "h100-sxm", "standard_nd96isr_h100_v5")}) {
+        std::tuple("p5.48xlarge with H200", "h200-sxm", "p5.48xlarge")}) {
     const auto row = scenario({{"gpu", gpu}});
     EXPECT_EQ(row.cluster.node.gpu.name, catalogue().gpus.at(entry).name) << gpu;
     EXPECT_THAT(of_gpu(gpu).status, HasSubstr(std::string("not understood in gpu: ") + told));
@@ -37,6 +34,47 @@ TEST(GpuWords, TheModelIsFoundAmongAllWordsAndTheOthersAreTold) {
   for (const char* gpu : {"MareNostrum 5 H100 64GB", "Leonardo custom Ampere A100 64GB HBM2e"}) {
     EXPECT_EQ(scenario({{"gpu", gpu}}).cluster.node.gpu.memory.si(), 64.0 * (1 << 30)) << gpu;
   }
+}
+
+// A size without its unit beside one that has it counts something, and so does one before "nodes".
+TEST(GpuWords, NodesAreNoMemory) {
+  for (const char* gpu : {"H100 SXM5 80GB (48 nodes)", "H100 SXM5 80GB (32 of them)",
+                          "H100 SXM 80 GB x 16", "H100 SXM (40 nodes of 8)", "H100 SXM x 48"}) {
+    EXPECT_EQ(scenario({{"gpu", gpu}}).cluster.node.gpu, scenario({}).cluster.node.gpu) << gpu;
+  }
+  EXPECT_EQ(scenario({{"gpu", "A100 80GB (40 nodes of 8)"}}).cluster.node.gpu.name,
+            catalogue().gpus.at("a100-80gb-sxm").name);
+  EXPECT_EQ(scenario({{"gpu", "A100-SXM4-40"}}).cluster.node.gpu.name,
+            catalogue().gpus.at("a100-40gb-sxm").name);
+}
+
+// A cloud's instance in the cell has its GPU and, where nothing else is said, its cards.
+TEST(GpuWords, InstancesGiveTheirGpuAndNode) {
+  for (const auto& [gpu, node] :
+       {std::pair("p4d.24xlarge", "p4d-24xlarge"), std::pair("A100 40GB (AWS p4d)", "p4d-24xlarge"),
+        std::pair("p5.48xlarge H100", "p5-48xlarge"), std::pair("H100 80GB p5", "p5-48xlarge"),
+        std::pair("a3-megagpu-8g", "a3-megagpu-8g"),
+        std::pair("a3-highgpu-8g (H100)", "a3-highgpu-8g"),
+        std::pair("Standard_ND96isr_H100_v5", "dgx-h100")}) {
+    const Cells cells{{"gpu", gpu},
+                      {"network", ""},
+                      {"nics_per_node", ""},
+                      {"nic_gbps", ""},
+                      {"nvlink_domain", ""}};
+    const auto machine = scenario(cells).cluster.node;
+    const training::NodeSpec& known = catalogue().nodes.at(node);
+    EXPECT_EQ(machine.gpu.name, known.gpu.name) << gpu;
+    EXPECT_EQ(machine.nic.count, known.nic.count) << gpu;
+    EXPECT_EQ(machine.nic.bandwidth, known.nic.bandwidth) << gpu;
+    EXPECT_THAT(predicted(cells).status, testing::Not(HasSubstr("not understood"))) << gpu;
+  }
+  // The network's own words speak before it.
+  const auto other = scenario({{"gpu", "A100 40GB (p4d)"},
+                               {"network", "8x HDR InfiniBand"},
+                               {"nics_per_node", ""},
+                               {"nic_gbps", ""}});
+  EXPECT_EQ(other.cluster.node.nic.count, 8);
+  EXPECT_EQ(other.cluster.fabric.node_latency.si(), 0);
 }
 
 TEST(GpuWords, CountsPluralsAndGluedWordsAreRead) {
@@ -100,7 +138,6 @@ TEST(GpuWords, PartsAndOtherChipsAreRefusedByName) {
                           "LUMI MI210",
                           "Titan V",
                           "TITAN RTX 24GB",
-                          "p4d.24xlarge",
                           "P100 and V100"}) {
     EXPECT_EQ(of_gpu(gpu).status, "skipped:unknown GPU " + std::string(gpu));
   }

@@ -2,8 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "sim/validation/cells/cell_words.h"
 #include "sim/validation/training_runs.h"
-#include "sim/validation/words/cell_words.h"
 #include "sim/validation/words/layout_words.h"
 
 #include "tests/validation/published_rows.h"

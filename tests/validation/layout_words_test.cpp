@@ -34,7 +34,9 @@ TEST(LayoutWords, ShardingIsReadHoweverItIsWritten) {
   for (const Case& c :
        {Case{"FSDP (ZeRO-3)", Sharding::zero3, "ok"}, Case{"fully sharded", Sharding::zero3, "ok"},
         Case{"3.0", Sharding::zero3, "ok"}, Case{"dp + zero1", Sharding::zero1, "ok"},
-        Case{"ddp+zero1", Sharding::zero1, "ok"}, Case{"data parallel", Sharding::zero0, "ok"},
+        Case{"P_os", Sharding::zero1, "ok"}, Case{"os+g", Sharding::zero2, "ok"},
+        Case{"P_os+g+p", Sharding::zero3, "ok"}, Case{"ddp+zero1", Sharding::zero1, "ok"},
+        Case{"data parallel", Sharding::zero0, "ok"},
         Case{"ZeRO-1 + PP", Sharding::zero1, "ok-assumed"},
         Case{"fsdp2+tp", Sharding::zero3, "ok-assumed"},
         Case{"zero", Sharding::zero3, "ok-assumed"},
@@ -43,6 +45,10 @@ TEST(LayoutWords, ShardingIsReadHoweverItIsWritten) {
     EXPECT_EQ(scenario(cells).parallelism.sharding, c.kind) << c.words;
     EXPECT_EQ(predicted(cells).status, c.status) << c.words;
   }
+  // Beside stages ZeRO is ZeRO-1, of every software.
+  const Cells stages{{"sharding", "ZeRO"}, {"era", "pytorch-fsdp"}};
+  EXPECT_EQ(scenario(stages).parallelism.sharding, Sharding::zero1);
+  EXPECT_THAT(predicted(stages).assumed, Contains("sharding"));
   // Degrees that the columns have too are no more open than without the words.
   EXPECT_EQ(predicted({{"sharding", "zero1 + TP2 + PP"}}).status, "ok");
   EXPECT_THAT(predicted({{"sharding", "zero1 + TP4"}}).assumed, Contains("tp"));
@@ -92,26 +98,28 @@ TEST(LayoutWords, RecomputationIsReadHoweverItIsWritten) {
     int layers, period;
     const char* status;
   };
-  for (const Case& c :
-       {Case{"gradient checkpointing", Recompute::full, 1, 1, "ok"},
-        Case{"act ckpt full", Recompute::full, 1, 1, "ok"},
-        Case{"ac=full", Recompute::full, 1, 1, "ok"},
-        Case{"granularity=full", Recompute::full, 1, 1, "ok"},
-        Case{"nothing_saveable", Recompute::full, 1, 1, "ok"},
-        Case{"layer", Recompute::full, 1, 1, "ok"}, Case{"no AC", Recompute::none, 1, 1, "ok"},
-        Case{"activation checkpointing", Recompute::full, 1, 1, "ok-assumed"},
-        Case{"AC", Recompute::full, 1, 1, "ok-assumed"},
-        Case{"every other layer", Recompute::full, 1, 2, "ok"},
-        Case{"selective (every 2nd layer)", Recompute::full, 1, 2, "ok"},
-        Case{"selective 2", Recompute::full, 1, 2, "ok"},
-        Case{"3 of 8 layers", Recompute::full, 3, 8, "ok"},
-        Case{"25% of layers", Recompute::full, 25, 100, "ok"},
-        Case{"block 1 layer", Recompute::full, 1, 2, "ok-assumed"},
-        Case{"block 3 layers", Recompute::full, 3, 4, "ok"},
-        Case{"block 8 layers", Recompute::full, 1, 1, "ok"},
-        Case{"selective AC", Recompute::selective, 1, 1, "ok"},
-        Case{"full quux", Recompute::full, 1, 1,
-             "ok-assumed: not understood in recompute: quux"}}) {
+  for (const Case& c : {Case{"gradient checkpointing", Recompute::full, 1, 1, "ok"},
+                        Case{"act ckpt full", Recompute::full, 1, 1, "ok"},
+                        Case{"ac=full", Recompute::full, 1, 1, "ok"},
+                        Case{"granularity=full", Recompute::full, 1, 1, "ok"},
+                        Case{"nothing_saveable", Recompute::full, 1, 1, "ok"},
+                        Case{"layer", Recompute::full, 1, 1, "ok"},
+                        Case{"no AC", Recompute::none, 1, 1, "ok"},
+                        Case{"gradient checkpointing off", Recompute::none, 1, 1, "ok"},
+                        Case{"gelu", Recompute::selective, 1, 1, "ok"},
+                        Case{"activation checkpointing", Recompute::full, 1, 1, "ok-assumed"},
+                        Case{"AC", Recompute::full, 1, 1, "ok-assumed"},
+                        Case{"every other layer", Recompute::full, 1, 2, "ok"},
+                        Case{"selective (every 2nd layer)", Recompute::full, 1, 2, "ok"},
+                        Case{"selective 2", Recompute::full, 1, 2, "ok"},
+                        Case{"3 of 8 layers", Recompute::full, 3, 8, "ok"},
+                        Case{"25% of layers", Recompute::full, 25, 100, "ok"},
+                        Case{"block 1 layer", Recompute::full, 1, 2, "ok-assumed"},
+                        Case{"block 3 layers", Recompute::full, 3, 4, "ok"},
+                        Case{"block 8 layers", Recompute::full, 1, 1, "ok"},
+                        Case{"selective AC", Recompute::selective, 1, 1, "ok"},
+                        Case{"full quux", Recompute::full, 1, 1,
+                             "ok-assumed: not understood in recompute: quux"}}) {
     const auto layout = scenario({{"recompute", c.words}}).parallelism;
     EXPECT_EQ(layout.recompute, c.kind) << c.words;
     EXPECT_EQ(layout.recompute_layers, c.layers) << c.words;

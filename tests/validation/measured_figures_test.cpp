@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "sim/core/error.h"
 #include "sim/import/even_rows.h"
 #include "sim/validation/run_row.h"
 #include "sim/validation/training_runs.h"
@@ -78,6 +79,15 @@ TEST(MeasuredFigures, NotesThatMakeThemAnotherQuantityAreRefused) {
        {std::pair("forward only", "the forward pass alone"),
         std::pair("number is for the whole cluster", "all GPUs together"),
         std::pair("figure is samples per second per GPU", "samples, not tokens"),
+        std::pair("tokens/s of all GPUs", "all GPUs together"),
+        std::pair("total tokens/s", "all GPUs together"),
+        std::pair("cluster-wide", "all GPUs together"),
+        std::pair("throughput is the sum over GPUs", "all GPUs together"),
+        std::pair("tokens per second of the whole cluster", "all GPUs together"),
+        std::pair("samples/s", "samples, not tokens"),
+        std::pair("throughput in sequences per second", "samples, not tokens"),
+        std::pair("only attention layers timed", "a part of the step"),
+        std::pair("half of the GPUs idle", "GPUs of which some are idle"),
         std::pair("Mixed GPU types: half A100, half V100", "GPUs of several kinds")}) {
     EXPECT_EQ(predicted({{"notes", notes}}).status,
               std::string("skipped:unmodelled: its notes say that the figure is of ") + what);
@@ -86,7 +96,10 @@ TEST(MeasuredFigures, NotesThatMakeThemAnotherQuantityAreRefused) {
        {"two clusters; logged samples/s (30.69)", "aggregate throughput divided by 64 GPUs",
         "reaches about half A100 peak", "not a mixed GPU cluster",
         "4k samples. The figure is tokens/s/GPU", "figure is samples/s x seq_len",
-        "Whole cluster used. Figure 5", "does not include restarts", "packed without padding"}) {
+        "Whole cluster used. Figure 5", "does not include restarts", "packed without padding",
+        "582.4k tokens/s of all 224 GPUs", "tokens/s/GPU", "8 GPUs per node",
+        "300B tokens in total", "total tokens/s divided by the GPUs", "trained on all GPUs",
+        "tokens per GPU per second"}) {
     EXPECT_THAT(predicted({{"notes", notes}}).status, StartsWith("ok")) << notes;
     EXPECT_THAT(predicted({{"notes", notes}}).status, Not(HasSubstr("notes: "))) << notes;
   }
@@ -101,6 +114,12 @@ TEST(MeasuredFigures, NotesOnWhatIsNotSimulatedSoWidenTheInterval) {
         std::pair("GPUs clocked down to 1.1 GHz", "clock"),
         std::pair("tiled logits and loss", "loss"), std::pair("chunked cross-entropy", "loss"),
         std::pair("pipeline bubbles excluded", "bubble"),
+        std::pair("padding 40% of tokens", "padding"),
+        std::pair("non-padded tokens only (30% padding)", "padding"),
+        std::pair("excludes optimizer step", "optimizer step"),
+        std::pair("includes evaluation and checkpoints", "downtime"),
+        std::pair("one straggler GPU at half speed", "straggler"),
+        std::pair("24 days for 11.2T tokens", "downtime"), std::pair("21 days, 9.8T", "downtime"),
         std::pair("from GPU hours", "downtime")}) {
     const RunPrediction p = predicted({{"notes", notes}});
     EXPECT_THAT(p.status, StartsWith("ok-assumed: notes: ")) << notes;
@@ -110,6 +129,63 @@ TEST(MeasuredFigures, NotesOnWhatIsNotSimulatedSoWidenTheInterval) {
   // Time between steps makes a figure lower, never higher.
   EXPECT_DOUBLE_EQ(predicted({{"notes", "from GPU hours"}}).high, predicted({}).high);
   EXPECT_LT(predicted({{"notes", "from GPU hours"}}).low, predicted({}).low);
+  EXPECT_DOUBLE_EQ(predicted({{"notes", "21 days, 9.8T"}}).low,
+                   predicted({{"notes", "from GPU hours"}}).low);
+  EXPECT_LT(predicted({{"notes", "a straggler"}}).low, predicted({{"notes", "GPU hours"}}).low);
+  EXPECT_EQ(predicted({{"notes", "21 days on 512 GPUs"}}).status, "ok");
+  EXPECT_EQ(predicted({{"notes", "a 70B model, 3 days"}}).status, "ok");
+}
+
+// Of a node or a minute a figure follows exactly; what a node has must be stated.
+TEST(MeasuredFigures, OfNodesAndMinutesAreDivided) {
+  for (const char* notes : {"throughput per node", "tokens/s per node", "per 8-GPU node"}) {
+    const RunPrediction p =
+        predicted({{"measured_tokens_per_s_per_gpu", "80000"}, {"notes", notes}});
+    EXPECT_DOUBLE_EQ(p.measured, 10000) << notes;
+    EXPECT_THAT(p.status, HasSubstr("the figure is of a node and is divided by its 8 GPUs"));
+    EXPECT_THAT(p.assumed, Contains("figure")) << notes;
+  }
+  EXPECT_DOUBLE_EQ(predicted({{"measured_tokens_per_s_per_gpu", "80k tokens/s/node"}}).measured,
+                   10000);
+  EXPECT_DOUBLE_EQ(predicted({{"measured_tokens_per_s_per_gpu", "600000"},
+                              {"notes", "tokens per GPU per minute"}})
+                       .measured,
+                   10000);
+  EXPECT_THAT(predicted({{"gpus_per_node", ""}, {"notes", "throughput per node"}}).status,
+              HasSubstr("whose GPUs are not stated"));
+}
+
+/// The stated run by its TFLOP/s alone, every layer recomputed.
+RunPrediction by_tflops(Cells changes) {
+  changes.insert(
+      {{"measured_tokens_per_s_per_gpu", ""}, {"recompute", "full"}, {"tflops_per_gpu", "200"}});
+  return predicted(changes);
+}
+
+// Hardware FLOPs hold the forwards that the layout recomputes: 4/3 of the layers' and none of the
+// head's, so a little less of the whole.
+TEST(MeasuredFigures, HardwareFlopsHoldRecomputedForwards) {
+  const double model = by_tflops({}).measured;
+  for (const auto& [column, text] :
+       {std::pair("notes", "hardware TFLOPs"), std::pair("notes", "HFU"),
+        std::pair("notes", "TFLOPs count the recomputed forward pass"),
+        std::pair("derivation", "hardware FLOPs convention (recompute counted)"),
+        std::pair("tflops_per_gpu", "200 (hardware)"),
+        // 200 of the H100's 989.4 TFLOP/s.
+        std::pair("tflops_per_gpu", "200 (HFU 20.2%)"), std::pair("notes", "HFU 20.2%, MFU 15.4%"),
+        std::pair("notes", "MFU 15.4%"),
+        std::pair("notes", "hardware FLOPs; model FLOPs utilization 15.4%")}) {
+    const RunPrediction p = by_tflops({{column, text}});
+    EXPECT_LT(p.measured, 0.85 * model) << text;
+    EXPECT_GT(p.measured, 0.75 * model) << text;
+    EXPECT_THAT(p.assumed, Not(Contains("tflops convention"))) << text;
+  }
+  for (const char* notes : {"model TFLOPs", "HFU 27%, MFU 20.2%", "TFLOPs without recomputation"}) {
+    EXPECT_DOUBLE_EQ(by_tflops({{"notes", notes}}).measured, model) << notes;
+    EXPECT_THAT(by_tflops({{"notes", notes}}).assumed, Not(Contains("tflops convention"))) << notes;
+  }
+  EXPECT_THAT(by_tflops({}).assumed, Contains("tflops convention"));
+  EXPECT_THAT(by_tflops({{"notes", "the same hardware"}}).assumed, Contains("tflops convention"));
 }
 
 TEST(MeasuredFigures, FormatsThatAreChosenAreTold) {
@@ -170,6 +246,38 @@ TEST(MeasuredFigures, UnknownColumnsAreToldOnce) {
   EXPECT_THAT(check_run_columns(table),
               ElementsAre("unknown column 'micro_bach' is not read; did you mean 'micro_batch'?"));
   EXPECT_EQ(predict_runs(table, catalogue())[0].status, "ok");
+}
+
+// Other programs' names of columns are read where they mean one; what is missing is told beside
+// what may have been meant.
+TEST(MeasuredFigures, ColumnsOfOtherNamesAreReadOrToldAtOnce) {
+  const import::CsvTable table(
+      "id,Framework,GPU,num_gpus,Model,layers,hidden_size,heads,kv_heads,ffn,vocab_size,"
+      "sequence_length,GBS,mbs,TP,PP,dtype,tokens/s/GPU,batch_size\n"
+      "a,Megatron-LM,H100,16,Llama,8,4096,32,8,14336,128256,4096,32,1,2,2,bf16,10000,7\n",
+      "t.csv");
+  const auto told = check_run_columns(table);
+  EXPECT_THAT(told, Contains("column 'hidden_size' is read as 'd_model'"));
+  EXPECT_THAT(told, Contains(StartsWith("unknown column 'batch_size' is not read")));
+  const RunPrediction p = predict_runs(table, catalogue()).front();
+  EXPECT_THAT(p.status, StartsWith("ok"));
+  EXPECT_EQ(p.measured, 10000);
+  const auto built = row_scenario(table, 0, catalogue());
+  ASSERT_TRUE(built.scenario.has_value());
+  EXPECT_EQ(built.scenario->model.hidden, 4096);
+  EXPECT_EQ(built.scenario->parallelism.pipeline, 2);
+  EXPECT_EQ(built.scenario->training.global_batch, 32);
+  // A column of the own name speaks before another's.
+  const import::CsvTable both("id,tp,TP,step_time_s\na,1,2,3\n", "t.csv");
+  EXPECT_EQ(read_run_row(both, 0).tp, 1);
+  try {
+    check_run_columns(import::CsvTable("name,speed,n_layer\na,1,2\n", "t.csv"));
+    FAIL();
+  } catch (const core::Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("there is no column 'id'"));
+    EXPECT_THAT(error.what(),
+                HasSubstr("unknown column 'n_layer' is not read; did you mean 'n_layers'?"));
+  }
 }
 
 TEST(MeasuredFigures, ColumnsThatAreThereTwiceAreTold) {

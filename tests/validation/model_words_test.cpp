@@ -123,6 +123,51 @@ TEST(ModelWords, AModelOfTheCatalogueIsTakenWhereItsColumnsAgree) {
             "the catalogue's falcon-h1-7b (n_layers 40 for 44)");
 }
 
+/// A run that states no shape.
+Cells named(const char* model, Cells changes = {}) {
+  for (const char* column : {"n_layers", "d_model", "n_heads", "n_kv_heads", "head_dim", "d_ffn",
+                             "gated_mlp", "vocab", "arch", "attention"}) {
+    changes.insert({column, ""});
+  }
+  changes.insert({"model", model});
+  return changes;
+}
+
+// A name that is one of the catalogue's alone says what no column does; told, and an assumption.
+TEST(ModelWords, ANameStandsForColumnsThatAreNotThere) {
+  for (const auto& [name, entry] :
+       {std::pair("Llama-3.1-8B", "llama-3.1-8b"), std::pair("llama 3.1 8b", "llama-3.1-8b"),
+        std::pair("meta-llama/Llama-3.1-8B-Instruct", "llama-3.1-8b"),
+        std::pair("Meta-Llama-3-8B", "llama-3.1-8b"),
+        std::pair("Qwen3-30B-A3B", "qwen3-30b-a3b")}) {
+    const auto model = scenario(named(name)).model;
+    const workload::ModelSpec& known = catalogue().models.at(entry);
+    EXPECT_EQ(model.layers, known.layers) << name;
+    EXPECT_EQ(model.hidden, known.hidden) << name;
+    EXPECT_EQ(model.moe.has_value(), known.moe.has_value()) << name;
+    EXPECT_EQ(model.key_value_heads, known.key_value_heads) << name;
+    EXPECT_THAT(predicted(named(name)).assumed, Contains("model")) << name;
+    EXPECT_THAT(predicted(named(name)).status,
+                HasSubstr(std::string("is taken as the catalogue's ") + entry));
+  }
+  EXPECT_EQ(predicted(named("OLMo 7B")).status, "skipped:n_layers is not stated");
+  EXPECT_EQ(predicted(named("Llama")).status, "skipped:n_layers is not stated");
+  EXPECT_THAT(predicted(named("Llama-3.1-8B", {{"params_b", "7"}})).status,
+              HasSubstr("params_b 7 is not the catalogue's llama-3.1-8b (8.03)"));
+  EXPECT_THAT(predicted(named("Llama-3.1-8B", {{"d_ffn", "11008"}})).status,
+              HasSubstr("columns are not the catalogue's llama-3.1-8b (d_ffn 11008 for"));
+  EXPECT_THAT(predicted(named("Llama-3.1-8B", {{"params_b", "8"}})).status,
+              testing::StartsWith("ok-assumed"));
+}
+
+TEST(ModelWords, ArchitecturesMayBeNamesOfAttentionOrFamilies) {
+  for (const char* arch : {"MQA", "GQA", "BLOOM-like, ALiBi", "mqa, parallel attention", "RoPE"}) {
+    EXPECT_EQ(predicted({{"arch", arch}}).status, "ok") << arch;
+  }
+  const Cells single{{"arch", "MQA"}, {"attention", ""}, {"n_kv_heads", ""}};
+  EXPECT_EQ(scenario(single).model.key_value_heads, 1);
+}
+
 TEST(ModelWords, AdaptersAreTrainedWhereTheyAreNamed) {
   struct Case {
     const char* column;
@@ -176,6 +221,16 @@ TEST(ModelWords, NotesNameTheOptimizer) {
   EXPECT_THAT(predicted({{"notes", "8-bit Adam"}}).status, HasSubstr("are taken for this run"));
   EXPECT_THAT(predicted({{"notes", "Adafactor"}}).status, HasSubstr("Adafactor is read as"));
   EXPECT_THAT(predicted({{"notes", "Adafactor"}}).assumed, Contains("optimizer"));
+}
+
+TEST(ModelWords, WordsForTheSoftwareNameOffloadToo) {
+  const Cells cells{{"era", "DeepSpeed ZeRO-3 offload"},
+                    {"sharding", "zero3"},
+                    {"pp", "1"},
+                    {"tp", "1"},
+                    {"dp", "16"}};
+  EXPECT_EQ(scenario(cells).parallelism.offload, workload::Offload::optimizer);
+  EXPECT_THAT(predicted({{"notes", "varlen attention"}}).assumed, Contains("documents"));
 }
 
 TEST(ModelWords, NotesNameWhatLeavesTheGpu) {

@@ -43,6 +43,8 @@ TEST(NetworkWords, CardsAreReadHoweverTheyAreWritten) {
                         Case{"100 GbE", 1, 100},
                         Case{"TCP/IP 25Gbps", 1, 25},
                         Case{"25 Gbps", 1, 25},
+                        Case{"200 Gbps IB (shared by 8 GPUs)", 1, 200},
+                        Case{"400G (shared by 4 GPUs)", 2, 400},
                         Case{"200 Gb/s", 8, 200},
                         Case{"50 GB/s InfiniBand", 8, 400},
                         Case{"InfiniBand HDR", 8, 200},
@@ -230,7 +232,9 @@ TEST(NetworkWords, OfALongCellTheFirstThousandCharactersAreRead) {
 TEST(NetworkWords, OversubscriptionNarrowsTheLeaves) {
   for (const auto& [words, ratio] :
        {std::pair("1:4 oversubscribed 100G", 4.0), std::pair("4x oversubscription, IB HDR", 4.0),
-        std::pair("HDR, 2:1 oversubscription", 2.0), std::pair("NDR, oversubscription of 3", 3.0),
+        std::pair("HDR, 2:1 oversubscription", 2.0), std::pair("8x200 HDR, 3:1 taper", 3.0),
+        std::pair("8x200 HDR, 100:1 oversubscribed", 100.0),
+        std::pair("NDR, oversubscription of 3", 3.0),
         std::pair("8x ConnectX-7 400 Gb/s (1:1)", 1.0), std::pair("NDR, no oversubscription", 1.0),
         std::pair("RoCE 400G, 3-layer Clos (1:7 oversubscribed agg)", 1.0)}) {
     EXPECT_EQ(scenario(worded(words)).cluster.fabric.leaf_oversubscription, ratio) << words;

@@ -1,11 +1,11 @@
 // Numbers, figures and flags as tables write them.
-#include "sim/validation/words/number_words.h"
+#include "sim/validation/cells/number_words.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "sim/validation/cells/flag_words.h"
 #include "sim/validation/training_runs.h"
-#include "sim/validation/words/flag_words.h"
 
 #include "tests/validation/published_rows.h"
 
@@ -41,10 +41,12 @@ TEST(NumberWords, DecimalBatchesAreWholeSequences) {
 
 TEST(NumberWords, CountsAreReadHoweverTheyAreWritten) {
   for (const char* gpus :
-       {"16 GPUs", "2x8", "2 nodes x 8", "2 nodes x 8 GPUs", "2*8", "16 (2 nodes)"}) {
+       {"16 GPUs", "2x8", "2 nodes x 8", "2 nodes x 8 GPUs", "2*8", "16 (2 nodes)",
+        "16 (2 nodes x 8)", "2 nodes with 8", "2 nodes of 8 GPUs"}) {
     EXPECT_EQ(predicted({{"n_gpus", gpus}}).status, "ok") << gpus;
   }
-  for (const char* odd : {"16x", "8-16", "2 nodes", "sixteen"}) {
+  for (const char* odd :
+       {"16x", "8-16", "2 nodes", "sixteen", "16 of 20", "16 (2 nodes x 6)", "16 +- 2"}) {
     EXPECT_THAT(predicted({{"n_gpus", odd}}).status, HasSubstr("in column 'n_gpus'")) << odd;
   }
   EXPECT_EQ(scenario({{"micro_batch", "2 per GPU"}}).parallelism.micro_batch, 2);
@@ -67,8 +69,12 @@ TEST(NumberWords, FiguresAreReadHoweverTheyAreWritten) {
     EXPECT_EQ(p.measured, 10000) << figure;
     EXPECT_EQ(p.status, "ok") << figure;
   }
-  for (const char* other : {"48%", "150 TFLOPS", "0.6 samples/s/GPU", "9000-11000", ">9000",
-                            "10000 (total)", "160k tokens/s (16 GPUs)"}) {
+  for (const char* figure : {"10000 TGS", "10000 (avg)", "10000 tok/s (median)", "10k TGS"}) {
+    EXPECT_EQ(predicted({{"measured_tokens_per_s_per_gpu", figure}}).measured, 10000) << figure;
+  }
+  for (const char* other :
+       {"48%", "150 TFLOPS", "0.6 samples/s/GPU", "11000-9000", ">9000", "10000 (total)",
+        "160k tokens/s (16 GPUs)", "9000 - ", "10000 +- 10000"}) {
     EXPECT_THAT(predicted({{"measured_tokens_per_s_per_gpu", other}}).status,
                 StartsWith("skipped:line 2: '"))
         << other;
@@ -81,6 +87,62 @@ TEST(NumberWords, FiguresAreReadHoweverTheyAreWritten) {
   EXPECT_THAT(predicted({{"n_gpus", "100000x100000"}}).status, StartsWith("skipped:line 2: '"));
   EXPECT_THAT(predicted({{"params_b", "7,000"}}).status,
               HasSubstr("params_b of 7000 is read as millions"));
+}
+
+// The middle of a range is the figure, and half of it is not known.
+TEST(NumberWords, RangesOfFiguresWidenTheInterval) {
+  const double plain = width(predicted({}));
+  for (const auto& [cell, spread] :
+       {std::pair("9000-11000", 0.1), std::pair("9000 \xE2\x80\x93 11000 tok/s", 0.1),
+        std::pair("9-11k", 0.1),
+        std::pair("10000\xC2\xB1"
+                  "500",
+                  0.05),
+        std::pair("10,000 +/- 500 tokens/s", 0.05)}) {
+    const RunPrediction p = predicted({{"measured_tokens_per_s_per_gpu", cell}});
+    EXPECT_NEAR(p.measured, 10000, 1e-9) << cell;
+    EXPECT_NEAR(p.own_error, std::hypot(predicted({}).own_error, spread), 1e-9) << cell;
+    EXPECT_GT(width(p), plain) << cell;
+  }
+}
+
+// 32 x 4,096 tokens on 16 GPUs in 0.8192 s.
+TEST(NumberWords, TimesOfStepsAreReadHoweverTheyAreWritten) {
+  const auto of = [](const char* time) {
+    return predicted({{"step_time_s", time}, {"measured_tokens_per_s_per_gpu", ""}});
+  };
+  for (const char* time : {"0.8192 secs", "819.2 ms", "819.2ms/step", "0.8192s/it", "0.8192 s/iter",
+                           "0.8192 seconds per iteration", "819.2 milliseconds"}) {
+    EXPECT_NEAR(of(time).measured, 10000, 1e-6) << time;
+  }
+  EXPECT_NEAR(of("12,300 ms").measured, 32 * 4096 / 16 / 12.3, 1e-6);
+  for (const char* other : {"1.2 it/s", "0:12", "12 min"}) {
+    EXPECT_THAT(of(other).status, StartsWith("skipped:line 2: '")) << other;
+  }
+  const Cells rate{{"tflops_per_gpu", "160 teraFLOP/s"}};
+  EXPECT_EQ(predicted(rate).status, "ok");
+}
+
+TEST(NumberWords, DegreesAreReadAmongTheirWords) {
+  for (const char* tp : {"TP2", "2-way", "2 (intra-node)", "tp=2"}) {
+    EXPECT_EQ(predicted({{"tp", tp}}).status, "ok") << tp;
+    EXPECT_EQ(scenario({{"tp", tp}}).parallelism.tensor, 2) << tp;
+  }
+  EXPECT_EQ(predicted({{"pp", "2 stages"}}).status, "ok");
+  EXPECT_EQ(scenario({{"vpp", "2 chunks"}}).parallelism.virtual_stages, 2);
+  for (const char* other : {"2 or 4", "TP2 PP4", "2.5-way", "two", "~2-way"}) {
+    EXPECT_THAT(predicted({{"tp", other}}).status, StartsWith("skipped:line 2: '")) << other;
+  }
+}
+
+TEST(NumberWords, BatchesMayBeProductsPowersOrOfAReplica) {
+  for (const auto& [cell, batch] :
+       {std::pair("1024 x 4096", 1024), std::pair("2^22 tokens", 1024),
+        std::pair("2**22 tokens", 1024), std::pair("8 per replica", 32)}) {
+    EXPECT_EQ(scenario({{"global_batch", cell}}).training.global_batch, batch) << cell;
+  }
+  EXPECT_THAT(predicted({{"global_batch", "8 per replica"}}).status,
+              HasSubstr("global_batch of 8 a replica is read as 32 sequences"));
 }
 
 TEST(NumberWords, FlagsAreReadHoweverTheyAreWritten) {

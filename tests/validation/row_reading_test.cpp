@@ -157,8 +157,21 @@ TEST(RowReading, AnOpenFlagIsReadBothWays) {
 
 // Without a batch: one micro-batch a replica, or four a stage in a pipeline (4 replicas x 2 x 4).
 TEST(RowReading, ABatchThatIsNotStatedIsOfMicroBatches) {
-  EXPECT_EQ(scenario({{"global_batch", ""}}).training.global_batch, 32);
-  EXPECT_EQ(scenario({{"global_batch", ""}, {"pp", "1"}, {"dp", "8"}}).training.global_batch, 8);
+  // Two million tokens: 512 sequences of 4,096; more where replicas take more at once.
+  EXPECT_EQ(scenario({{"global_batch", ""}}).training.global_batch, 512);
+  EXPECT_EQ(scenario({{"global_batch", ""}, {"pp", "1"}, {"dp", "8"}}).training.global_batch, 512);
+  EXPECT_EQ(scenario({{"global_batch", ""}, {"micro_batch", "64"}}).training.global_batch, 2048);
+  // Software that accumulates nothing, and runs that say so.
+  EXPECT_EQ(
+      scenario({{"global_batch", ""}, {"notes", "no gradient accumulation"}}).training.global_batch,
+      32);
+  EXPECT_EQ(scenario({{"global_batch", ""},
+                      {"era", "torchtitan-2025"},
+                      {"sharding", "fsdp2"},
+                      {"pp", "1"},
+                      {"dp", "8"}})
+                .training.global_batch,
+            8);
   EXPECT_THAT(predicted({{"global_batch", ""}}).assumed, Contains("global_batch"));
 }
 
@@ -171,6 +184,38 @@ TEST(RowReading, MoreMemoryThanThereIsIsTold) {
 }
 
 // Tensors decide: what the allocator holds in gaps it gives back before a run stops.
+// 70 billion parameters on two GPUs: nothing fits, and what needs least is taken.
+TEST(RowReading, WhereNothingFitsRecomputationIsTheStrongest) {
+  const Cells huge{{"n_layers", "80"},
+                   {"d_model", "8192"},
+                   {"n_heads", "64"},
+                   {"d_ffn", "28672"},
+                   {"n_gpus", "2"},
+                   {"gpus_per_node", "2"},
+                   {"nvlink_domain", "2"},
+                   {"tp", ""},
+                   {"pp", ""},
+                   {"dp", ""},
+                   {"recompute", ""},
+                   {"global_batch", "8"},
+                   {"era", "pytorch-fsdp"},
+                   {"sharding", "fsdp"}};
+  EXPECT_EQ(scenario(huge).parallelism.recompute, workload::Recompute::full);
+  EXPECT_THAT(predicted(huge).status, HasSubstr("of the GPU's memory"));
+}
+
+// 27,308 is 4 x 6,827: over eight ranks it does not divide, so that stages follow four.
+TEST(RowReading, OpenTensorRanksAreThoseThatDivideTheWidths) {
+  const Cells odd{
+      {"n_layers", "80"}, {"d_model", "10240"}, {"n_heads", "128"}, {"n_kv_heads", "128"},
+      {"d_ffn", "27308"}, {"n_gpus", "800"},    {"head_dim", "80"}, {"tp", ""},
+      {"pp", ""},         {"dp", ""},           {"sharding", "0"},  {"global_batch", "1536"}};
+  const auto p = scenario(odd).parallelism;
+  EXPECT_EQ(p.tensor, 4);
+  EXPECT_GT(p.pipeline, 1);
+  EXPECT_THAT(predicted(odd).status, testing::Not(HasSubstr("of the GPU's memory")));
+}
+
 TEST(RowReading, GapsOfTheAllocatorAreNoNeed) {
   auto s = scenario({});
   auto& slack = s.training.framework.allocation.slack;

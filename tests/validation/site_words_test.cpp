@@ -22,6 +22,7 @@ TEST(SiteWords, SeveralSitesAreRefusedByName) {
         std::tuple("notes", "two data centers", "two datacenters"),
         std::tuple("notes", "2 sites, DiLoCo with 500 inner steps", "2 sites"),
         std::tuple("sharding", "DiLoCo", "diloco"), std::tuple("sharding", "local SGD", "localsgd"),
+        std::tuple("era", "prime (DiLoCo)", "diloco"),
         std::tuple("model", "OpenDiLoCo 1B", "opendiloco")}) {
     EXPECT_EQ(predicted({{column, text}}).status,
               std::string("skipped:several sites ('") + word +

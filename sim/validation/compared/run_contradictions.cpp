@@ -192,10 +192,6 @@ double stated_tflops(const RunRow& row) {
   return 0;
 }
 
-double tokens_of_tflops(double tflops, const training::Scenario& scenario) {
-  return tflops * 1e12 / token_flops(scenario).mfu.si();
-}
-
 std::string impossible_figure(double measured, const training::Scenario& scenario) {
   constexpr double kLeastShare = 0.005;  // a tenth of the slowest published run's
   const double peak = gpu::peak_rate(scenario.cluster.node.gpu, scenario.training.precision).si();

@@ -1,6 +1,5 @@
 // Names of models whose architecture no column of a shape says.
 #include <array>
-#include <cctype>
 
 #include "sim/core/text.h"
 #include "sim/validation/words/model_words.h"
@@ -336,14 +335,6 @@ std::string untold_architecture(const std::string& model) {
     }
   }
   return "";
-}
-
-std::string bare_name(const std::string& name) {
-  std::string bare;
-  for (const char c : core::lower_case(name)) {
-    bare += std::isalnum(static_cast<unsigned char>(c)) != 0 ? std::string(1, c) : "";
-  }
-  return bare;
 }
 
 }  // namespace headway::validation

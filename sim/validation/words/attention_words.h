@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "sim/validation/words/cell_words.h"
+#include "sim/validation/cells/cell_words.h"
 #include "sim/workload/framework/framework_words.h"
 #include "sim/workload/usual_run.h"
 

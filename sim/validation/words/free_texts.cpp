@@ -51,9 +51,11 @@ constexpr KnownWords kColumns[] = {
      "nvswitch "
      "oci omni omnipath opa optimized oversubscribed oversubscription path pcie port ports quad "
      "quantum "
-     "quantum2 rail rails ram ratio rdma roce roce2 rocev2 sec second selene server servers sharp "
+     "quantum2 rail rails ram ratio rdma roce roce2 rocev2 sec second selene server servers shared "
+     "sharp "
      "single slingshot slingshot10 slingshot11 "
-     "spectrum spine spines ssd storage superpod switch switches tb tbit tbps tcp tcpx tcpxo tier "
+     "spectrum spine spines ssd storage superpod switch switches taper tapered tb tbit tbps tcp "
+     "tcpx tcpxo tier "
      "tiers tomahawk4 topology tray tree two v2 v3 v4 v5 v6 within without x16 x8 x800 xdr xdr800 "
      "xeon xgmi "},
     {"recompute_detail", &RunRow::recompute_detail,

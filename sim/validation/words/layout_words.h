@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "sim/core/precision.h"
-#include "sim/validation/words/cell_words.h"
+#include "sim/validation/cells/cell_words.h"
 #include "sim/workload/usual_run.h"
 
 namespace headway::validation {

@@ -5,8 +5,8 @@
 #include <optional>
 #include <string>
 
+#include "sim/validation/cells/cell_words.h"
 #include "sim/validation/run_row.h"
-#include "sim/validation/words/cell_words.h"
 #include "sim/workload/spec.h"
 
 namespace headway::validation {
@@ -18,12 +18,9 @@ std::string untold_architecture(const std::string& model);
 /// The word of an attention cell for a kind that is not modelled; empty: none that is known.
 std::string other_attention(const std::string& attention);
 
-/// The word of network, sharding, architecture, model or notes that says that the run spans several
-/// sites ("diloco", "2 sites", "wan"); empty: none does.
+/// The word of network, sharding, architecture, model, era or notes that says that the run spans
+/// several sites ("diloco", "2 sites", "wan"); empty: none does.
 std::string several_sites(const RunRow& row);
-
-/// Letters and digits of a name, small: "Qwen3-Next-80B" and "qwen3 next 80b" are one.
-std::string bare_name(const std::string& name);
 
 /// What name, architecture and notes say of the training.
 struct TrainingWords : ReadCell {
@@ -32,6 +29,7 @@ struct TrainingWords : ReadCell {
   std::optional<workload::OptimizerState> optimizer;
   workload::Offload offload = workload::Offload::none;
   bool offload_open = false;  ///< of what, is not stated
+  bool all_weights = false;   ///< fine-tuning of all weights is named
   bool packed = false;        ///< documents in a sequence, of lengths that are not stated
   double power = 0;           ///< limit of a board [W]; 0: none that is stated
   std::string refused;        ///< a word for what is not modelled

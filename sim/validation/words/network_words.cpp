@@ -261,7 +261,8 @@ class NetworkReader {
   [[nodiscard]] Per per(std::size_t after) const {
     Per out;
     for (std::size_t i = after; i < std::min(after + 5, tokens_.size()); ++i) {
-      if (!near(after - 1, i) || !among(word(i), {"per", "each", "every", "a"})) {
+      const bool shared = word(i) == "by" && word(i - 1) == "shared";
+      if (!near(after - 1, i) || !(shared || among(word(i), {"per", "each", "every", "a"}))) {
         continue;
       }
       const bool number = i + 1 < tokens_.size() && tokens_[i + 1].is_number;
@@ -391,16 +392,25 @@ class NetworkReader {
     return named && !rate && tokens_[i].number < kSlowestCard;
   }
 
+  [[nodiscard]] bool oversubscribed_here(std::size_t i) const {
+    bool here = false;
+    for (std::size_t at = 0; at < tokens_.size(); ++at) {
+      here = here || (together(at, i) && word(at).starts_with("oversubscri"));
+    }
+    return here;
+  }
+
   void set_oversubscription(double ratio, std::size_t i) {
-    constexpr double kMost = 64;  // no published fabric has half of it
-    bool other = false;           // "1:2 NIC:GPU"
+    // No published fabric has half of it; what is said of one in so many words is meant.
+    const double most = oversubscribed_here(i) ? 1000 : 64;
+    bool other = false;  // "1:2 NIC:GPU"
     bool above = false;
     for (std::size_t at = 0; at < tokens_.size(); ++at) {
       const std::string text = word(at);
       other = other || (together(at, i) && accelerator(text));
       above = above || (together(at, i) && among(text, {"agg", "aggregation", "core"}));
     }
-    if (ratio < 1 || ratio > kMost || other) {
+    if (ratio < 1 || ratio > most || other) {
       tell(tokens_[i].text + (tokens_[i].ratio ? ":" + tokens_[i + 1].text : ""));
     } else if (!above) {
       out_.oversubscription = std::max(out_.oversubscription, ratio);
@@ -455,7 +465,9 @@ NetworkWords network_words(const std::string& cell) {
 }
 
 bool instance_of(const NetworkWords& words, const std::string& gpu) {
-  return words.instance.node[0] != '\0' && contains(core::lower_case(gpu), words.instance.gpu);
+  const std::string there = core::lower_case(gpu);
+  return words.instance.node[0] != '\0' &&
+         (contains(there, words.instance.gpu) || contains(there, words.instance.text));
 }
 
 double cards_of_node(const NetworkWords& words, int gpus) {

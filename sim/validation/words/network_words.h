@@ -4,8 +4,8 @@
 
 #include <string>
 
+#include "sim/validation/cells/cell_words.h"
 #include "sim/validation/names/instance_names.h"
-#include "sim/validation/words/cell_words.h"
 
 namespace headway::validation {
 

@@ -2,15 +2,17 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
+#include <optional>
 
 #include "sim/core/text.h"
-#include "sim/validation/words/cell_words.h"
+#include "sim/validation/cells/cell_words.h"
 
 namespace headway::validation {
 
 namespace {
 
-enum class NoteSays { refused, downtime, told };
+enum class NoteSays { refused, downtime, straggler, told };
 
 /// Texts that a clause of the notes has, both of them where there are two.
 struct NotePhrase {
@@ -22,6 +24,10 @@ struct NotePhrase {
 
 constexpr const char* kAllTogether = "all GPUs together";
 constexpr const char* kSamples = "samples, not tokens";
+constexpr const char* kPartly = "a part of the step";
+constexpr const char* kIdle = "GPUs of which some are idle";
+constexpr const char* kPadded = "padding, which runs too, is not counted";
+constexpr const char* kOptimizer = "the optimizer's step is not in the figure, and is predicted";
 
 constexpr NotePhrase kNotePhrases[] = {
     {"forward only", "", NoteSays::refused, "", "the forward pass alone"},
@@ -34,6 +40,13 @@ constexpr NotePhrase kNotePhrases[] = {
     {"aggregate throughput", "", NoteSays::refused, "", kAllTogether},
     {"samples", "figure is", NoteSays::refused, "", kSamples},
     {"samples", "number is", NoteSays::refused, "", kSamples},
+    {"only", "timed", NoteSays::refused, "", kPartly},
+    {"only", "layers measured", NoteSays::refused, "", kPartly},
+    {"gpus idle", "half", NoteSays::refused, "", kIdle},
+    {"gpus idle", "quarter", NoteSays::refused, "", kIdle},
+    {"gpus idle", "third", NoteSays::refused, "", kIdle},
+    {"gpus are idle", "", NoteSays::refused, "", kIdle},
+    {"idle gpus", "", NoteSays::refused, "", kIdle},
     {"mixed gpu", "", NoteSays::refused, "", "GPUs of several kinds"},
     {"heterogeneous gpu", "", NoteSays::refused, "", "GPUs of several kinds"},
     {"gpu hour", "", NoteSays::downtime, "downtime", "GPU hours hold the time between steps"},
@@ -42,11 +55,20 @@ constexpr NotePhrase kNotePhrases[] = {
     {"gpu-day", "", NoteSays::downtime, "downtime", "GPU days hold the time between steps"},
     {"incl", "failures", NoteSays::downtime, "downtime", "failures are in the figure"},
     {"incl", "restarts", NoteSays::downtime, "downtime", "restarts are in the figure"},
-    {"no optimizer step", "", NoteSays::told, "optimizer step",
-     "the optimizer's step is not in the figure, and is predicted"},
-    {"without optimizer step", "", NoteSays::told, "optimizer step",
-     "the optimizer's step is not in the figure, and is predicted"},
-    {"padding", "exclud", NoteSays::told, "padding", "padding, which runs too, is not counted"},
+    {"incl", "evaluation", NoteSays::downtime, "downtime", "evaluation is in the figure"},
+    {"incl", "checkpoints", NoteSays::downtime, "downtime", "checkpoints are in the figure"},
+    {"incl", "data loading", NoteSays::downtime, "downtime", "data loading is in the figure"},
+    {"straggler", "", NoteSays::straggler, "straggler", "a slow GPU makes all wait, here none is"},
+    {"no optimizer step", "", NoteSays::told, "optimizer step", kOptimizer},
+    {"without optimizer step", "", NoteSays::told, "optimizer step", kOptimizer},
+    {"optimizer", "exclud", NoteSays::told, "optimizer step", kOptimizer},
+    {"padding", "exclud", NoteSays::told, "padding", kPadded},
+    {"padding", "%", NoteSays::told, "padding", kPadded},
+    {"non-padded", "", NoteSays::told, "padding", kPadded},
+    {"nonpadded", "", NoteSays::told, "padding", kPadded},
+    {"unpadded tokens", "", NoteSays::told, "padding", kPadded},
+    {"loss tokens", "", NoteSays::told, "padding",
+     "tokens without a loss, which run too, are not counted"},
     {"bubble", "exclud", NoteSays::told, "bubble", "the pipeline's bubble is predicted"},
     {"layers trained", "", NoteSays::told, "frozen layers", "all layers are taken to be trained"},
     {"frozen layers", "", NoteSays::told, "frozen layers", "all layers are taken to be trained"},
@@ -69,6 +91,20 @@ bool settles(const std::string& clause, std::string_view what) {
          (what == kSamples && contains(clause, "seq"));
 }
 
+/// What time in which nothing was trained does to a figure, as a standard deviation of log time to
+/// the slow side. Source: goodput of published runs, 0.8 to 0.97
+/// (configs/validation/goodput_cases.csv).
+constexpr double kDowntimeError = 0.12;
+/// The same of a GPU that all others wait for. Judged: one at half speed doubles a step.
+constexpr double kStragglerError = 0.4;
+
+void tell_note(const char* field, const char* what, NoteWords& out) {
+  const std::pair<std::string, std::string> told{field, std::string("notes: ") + what};
+  if (std::find(out.told.begin(), out.told.end(), told) == out.told.end()) {
+    out.told.push_back(told);
+  }
+}
+
 void add_clause(const std::string& clause, NoteWords& out) {
   for (const NotePhrase& phrase : kNotePhrases) {
     if (!contains(clause, phrase.text) || !contains(clause, phrase.beside)) {
@@ -81,13 +117,160 @@ void add_clause(const std::string& clause, NoteWords& out) {
       out.refused = phrase.what;
       continue;
     }
-    out.downtime = out.downtime || phrase.says == NoteSays::downtime;
-    const std::pair<std::string, std::string> told{phrase.field,
-                                                   std::string("notes: ") + phrase.what};
-    if (std::find(out.told.begin(), out.told.end(), told) == out.told.end()) {
-      out.told.push_back(told);
+    out.slower = std::max(out.slower, phrase.says == NoteSays::downtime    ? kDowntimeError
+                                      : phrase.says == NoteSays::straggler ? kStragglerError
+                                                                           : 0);
+    tell_note(phrase.field, phrase.what, out);
+  }
+}
+
+enum class QuantitySays { filler, per, tokens, samples, figure, all, sum, node, gpu, second, time };
+
+struct QuantityPhrase {
+  std::string_view phrase;
+  QuantitySays says;
+  double seconds = 0;
+};
+
+constexpr QuantityPhrase kQuantityPhrases[] = {
+    {"tokens", QuantitySays::tokens},     {"token", QuantitySays::tokens},
+    {"tok", QuantitySays::tokens},        {"toks", QuantitySays::tokens},
+    {"samples", QuantitySays::samples},   {"sample", QuantitySays::samples},
+    {"sequences", QuantitySays::samples}, {"sequence", QuantitySays::samples},
+    {"seq", QuantitySays::samples},       {"seqs", QuantitySays::samples},
+    {"sentences", QuantitySays::samples}, {"words", QuantitySays::samples},
+    {"examples", QuantitySays::samples},  {"images", QuantitySays::samples},
+    {"documents", QuantitySays::samples}, {"figure", QuantitySays::figure},
+    {"number", QuantitySays::figure},     {"value", QuantitySays::figure},
+    {"throughput", QuantitySays::figure}, {"speed", QuantitySays::figure},
+    {"rate", QuantitySays::figure},       {"allgpus", QuantitySays::all},
+    {"wholecluster", QuantitySays::all},  {"entirecluster", QuantitySays::all},
+    {"fullcluster", QuantitySays::all},   {"clusterwide", QuantitySays::all},
+    {"wholemachine", QuantitySays::all},  {"total", QuantitySays::sum},
+    {"sum", QuantitySays::sum},           {"summed", QuantitySays::sum},
+    {"aggregate", QuantitySays::sum},     {"aggregated", QuantitySays::sum},
+    {"global", QuantitySays::sum},        {"together", QuantitySays::sum},
+    {"node", QuantitySays::node},         {"server", QuantitySays::node},
+    {"host", QuantitySays::node},         {"machine", QuantitySays::node},
+    {"dgx", QuantitySays::node},          {"gpu", QuantitySays::gpu},
+    {"gpus", QuantitySays::gpu},          {"device", QuantitySays::gpu},
+    {"s", QuantitySays::second},          {"sec", QuantitySays::second},
+    {"second", QuantitySays::second},     {"min", QuantitySays::time, 60},
+    {"minute", QuantitySays::time, 60},   {"hour", QuantitySays::time, 3600},
+    {"day", QuantitySays::time, 86400},   {"per", QuantitySays::per},
+    {"each", QuantitySays::per},          {"a", QuantitySays::filler},
+    {"an", QuantitySays::filler},         {"and", QuantitySays::filler},
+    {"are", QuantitySays::filler},        {"as", QuantitySays::filler},
+    {"for", QuantitySays::filler},        {"given", QuantitySays::filler},
+    {"in", QuantitySays::filler},         {"is", QuantitySays::filler},
+    {"measured", QuantitySays::filler},   {"of", QuantitySays::filler},
+    {"over", QuantitySays::filler},       {"published", QuantitySays::filler},
+    {"reported", QuantitySays::filler},   {"stated", QuantitySays::filler},
+    {"the", QuantitySays::filler},        {"training", QuantitySays::filler}};
+
+/// What the words of a clause say together.
+struct QuantitySaid {
+  int tokens = 0, samples = 0, figure = 0, all = 0, sum = 0, node = 0, gpu = 0, second = 0,
+      time = 0, per = 0;
+  double seconds = 1;
+  int node_gpus = 0;
+
+  void add(const QuantityPhrase& phrase) {
+    const auto counts =
+        std::array{&per, &tokens, &samples, &figure, &all, &sum, &node, &gpu, &second, &time};
+    if (phrase.says != QuantitySays::filler) {
+      ++*counts[static_cast<std::size_t>(phrase.says) - 1];
+    }
+    seconds = phrase.seconds > 0 ? phrase.seconds : seconds;
+  }
+};
+
+/// Words of a clause that says nothing but what the figure is; nothing where it says more, or has a
+/// figure of its own. "per 8-GPU node" has the GPUs of a node.
+std::optional<QuantitySaid> quantity_in(const std::string& clause) {
+  static const std::vector<std::string_view> known = phrases_of(kQuantityPhrases);
+  QuantitySaid said;
+  QuantitySays before = QuantitySays::filler;
+  const std::vector<CellWord> words = read_words(clause, known);
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const auto says = [&](std::size_t at, QuantitySays what) {
+      return at < words.size() && words[at].phrase &&
+             kQuantityPhrases[*words[at].phrase].says == what;
+    };
+    const bool of_node = words[i].number && before == QuantitySays::per &&
+                         says(i + 1, QuantitySays::gpu) && says(i + 2, QuantitySays::node);
+    if (of_node) {
+      said.node_gpus = *words[i].number;
+      i += 1;
+    } else if (!words[i].phrase) {
+      return std::nullopt;
+    } else {
+      said.add(kQuantityPhrases[*words[i].phrase]);
+      before = kQuantityPhrases[*words[i].phrase].says;
     }
   }
+  return said;
+}
+
+/// "tokens/s of all GPUs", "throughput per node", "samples/s", "tokens per GPU per minute".
+void add_quantity(const std::string& clause, NoteWords& out) {
+  const auto said = quantity_in(clause);
+  if (!said) {
+    return;
+  }
+  const bool rate = said->second > 0 || said->time > 0 || said->figure > 0;
+  const bool of_one = said->gpu > said->all && said->per > 0;
+  const bool summed = said->sum > 0 && (said->gpu > 0 || rate);
+  if (said->samples > 0 && said->tokens == 0 && rate) {
+    out.refused = kSamples;
+  } else if ((said->all > 0 || summed) && !of_one) {
+    out.refused = kAllTogether;
+  } else if (said->node > 0 && said->per > 0 && !(of_one && said->node_gpus == 0)) {
+    out.of_node = said->tokens > 0 || said->figure > 0 || said->node_gpus > 0;
+    out.node_gpus = said->node_gpus;
+  }
+  out.seconds = said->time > 0 && said->tokens > 0 ? said->seconds : out.seconds;
+}
+
+/// Times in which whole runs read their tokens: "24 days for 11.2T tokens", "21 days, 9.8T". They
+/// hold the time between steps, as GPU hours do.
+bool days_of_a_run(const std::string& notes) {
+  // "70B" alone is a model's size.
+  static constexpr std::array<std::string_view, 11> kWords = {
+      "day", "days",     "week",    "weeks",   "month",        "months",
+      "t",   "trillion", "ttokens", "btokens", "billiontokens"};
+  constexpr std::size_t kTimes = 6;
+  bool time = false;
+  bool tokens = false;
+  bool number = false;
+  for (const CellWord& word : read_words(notes, kWords)) {
+    time = time || (number && word.phrase && *word.phrase < kTimes);
+    tokens = tokens || (number && word.phrase && *word.phrase >= kTimes);
+    number = !word.text.empty() && word.text.front() >= '0' && word.text.front() <= '9';
+  }
+  return time && tokens;
+}
+
+/// Clauses of a text, without spaces at their ends. A comma between digits, and a full stop inside
+/// a number, are no ends.
+std::vector<std::string> clauses_of(const std::string& text) {
+  const auto digit = [&](std::size_t at) {
+    return at < text.size() && text[at] >= '0' && text[at] <= '9';
+  };
+  std::vector<std::string> clauses(1);
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const bool thousands = text[at] == ',' && at > 0 && digit(at - 1) && digit(at + 1);
+    if ((std::string_view(",;()\n").find(text[at]) != std::string_view::npos && !thousands) ||
+        text.compare(at, 2, ". ") == 0) {
+      clauses.emplace_back();
+    } else if (text[at] != ' ' || !clauses.back().empty()) {
+      clauses.back() += text[at];
+    }
+  }
+  for (std::string& clause : clauses) {
+    clause.erase(clause.find_last_not_of(' ') + 1);
+  }
+  return clauses;
 }
 
 /// "half A100, half V100".
@@ -100,22 +283,58 @@ bool halves_of_kinds(const std::string& notes) {
 }  // namespace
 
 NoteWords note_words(const RunRow& row) {
-  constexpr std::string_view kEnds = ",;()\n";
   const std::string notes = core::lower_case(row.notes);
   NoteWords out;
   if (halves_of_kinds(notes)) {
     out.refused = "GPUs of several kinds";
   }
-  for (std::size_t at = 0; at < notes.size();) {
-    const std::size_t end =
-        std::min({notes.find_first_of(kEnds, at), notes.find(". ", at), notes.size()});
-    const std::string clause = notes.substr(at, end - at);
+  for (const std::string& clause : clauses_of(notes)) {
     // What is denied, "no optimizer step" apart, which is a phrase of its own.
     const bool denied = undenied(clause).size() < clause.size() && !contains(clause, "optimizer");
     if (!denied) {
       add_clause(clause, out);
+      add_quantity(clause, out);
     }
-    at = end + 1;
+  }
+  if (days_of_a_run(notes)) {
+    out.slower = std::max(out.slower, kDowntimeError);
+    tell_note("downtime", "days of a run hold the time between steps", out);
+  }
+  return out;
+}
+
+FlopsWords flops_words(const std::string& text) {
+  static constexpr std::array<std::string_view, 5> kShares = {
+      "mfu", "hfu", "%", "modelflopsutilization", "hardwareflopsutilization"};
+  FlopsWords out;
+  const std::string small = core::lower_case(text);
+  for (const std::string& clause : clauses_of(small)) {
+    const bool counted = contains(clause, "flop") && contains(clause, "recomput");
+    const bool denied = undenied(clause).size() < clause.size() || contains(clause, "exclud");
+    const bool recomputed =
+        counted && contains_any(clause, std::array{"count", "incl", "with", "hardware"});
+    out.hardware = out.hardware || (recomputed && !denied) ||
+                   (!denied && ((contains(clause, "hardware") && contains(clause, "flop")) ||
+                                has_word(clause, "hfu") || clause == "hardware"));
+    out.model = out.model || (recomputed && denied) ||
+                (!denied && (contains(clause, "model flop") || contains(clause, "model tflop") ||
+                             has_word(clause, "mfu") || clause == "model"));
+  }
+  // "MFU 36%", "MFU printed 36%", "36% MFU"; of two shares beside one another neither is meant.
+  const std::vector<CellWord> words = read_words(small, kShares);
+  const auto share = [&](std::size_t at) {
+    const bool is = at + 1 < words.size() && words[at + 1].text == "%" &&
+                    words[at].text.front() >= '0' && words[at].text.front() <= '9';
+    return is ? std::atof(words[at].text.c_str()) / 100 : 0.0;
+  };
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const bool model = words[i].text == "mfu" || words[i].text.starts_with("modelf");
+    if (!words[i].phrase || words[i].text == "%") {
+      continue;
+    }
+    const double before = i >= 2 && !(i >= 4 && share(i - 4) > 0) ? share(i - 2) : 0;
+    const double behind = share(i + 1) > 0 ? share(i + 1) : share(i + 2);
+    (model ? out.mfu : out.hfu) = before > 0 && !(i >= 3 && words[i - 3].phrase) ? before : behind;
   }
   return out;
 }
@@ -124,6 +343,8 @@ std::optional<double> cost_of_note(const std::string& field) {
   // Judged: what a step has of each.
   static constexpr std::pair<const char*, double> kCosts[] = {
       {"downtime", 0},           // to one side: kDowntimeError
+      {"straggler", 0},          // to one side too
+      {"figure", 0.05},          // of a node or a minute, by its notes' words
       {"optimizer step", 0.10},  // of short steps
       {"padding", 0.25},         // a quarter of a batch
       {"bubble", 0.20},

@@ -11,17 +11,23 @@ namespace headway::validation {
 
 /// What notes say of the figure.
 struct NoteWords {
-  std::string refused;    ///< what the figure is of, which no step is; empty: of a step
-  bool downtime = false;  ///< it holds the time in which nothing was trained
+  std::string refused;   ///< what the figure is of, which no step is; empty: of a step
+  double slower = 0;     ///< what it holds beside a step, as a standard deviation to the slow side
+  bool of_node = false;  ///< it is of all GPUs of a node
+  int node_gpus = 0;     ///< of that node; 0: not said
+  double seconds = 1;    ///< in which its tokens were trained: 60 of a minute
   /// What is not simulated so: a field that is assumed, and what is told.
   std::vector<std::pair<std::string, std::string>> told;
 };
 NoteWords note_words(const RunRow& row);
 
-/// What time in which nothing was trained does to a figure, as a standard deviation of log time to
-/// the slow side. Source: goodput of published runs, 0.8 to 0.97
-/// (configs/validation/goodput_cases.csv).
-inline constexpr double kDowntimeError = 0.12;
+/// How texts say that FLOPs are counted.
+struct FlopsWords {
+  bool hardware = false, model = false;  ///< recomputed forwards counted, or not; both may be named
+  double hfu = 0, mfu = 0;               ///< shares of the peak; 0: not said
+};
+/// "hardware TFLOPs", "FLOPs include recomputation", "HFU 48%, MFU 36%", "56% MFU" ...
+FlopsWords flops_words(const std::string& text);
 
 /// What leaving such a field open costs, relative; nothing of any other field.
 std::optional<double> cost_of_note(const std::string& field);

@@ -70,6 +70,9 @@ constexpr RecomputePhrase kRecomputePhrases[] = {
     {"layernorm", RecomputeSays::module, RecomputePart::norms},
     {"norms", RecomputeSays::part, RecomputePart::norms},
     {"moeact", RecomputeSays::module, RecomputePart::activation},
+    {"gelu", RecomputeSays::part, RecomputePart::activation},
+    {"swiglu", RecomputeSays::part, RecomputePart::activation},
+    {"activationfunction", RecomputeSays::part, RecomputePart::activation},
     {"mlp", RecomputeSays::module, RecomputePart::mlp},
     {"moe", RecomputeSays::module, RecomputePart::experts},
     {"op", RecomputeSays::part, RecomputePart::operators},
@@ -328,8 +331,10 @@ bool one_word(const std::string& cell, const std::vector<CellWord>& words, Recom
   if (all_denied(cell)) {
     const auto names = [&](std::initializer_list<RecomputeSays> kinds) {
       return std::any_of(words.begin(), words.end(), [&](const CellWord& word) {
-        return word.phrase && std::find(kinds.begin(), kinds.end(),
-                                        kRecomputePhrases[*word.phrase].says) != kinds.end();
+        const bool technique = word.text == "gradientcheckpointing";  // no kind of it
+        return word.phrase && !technique &&
+               std::find(kinds.begin(), kinds.end(), kRecomputePhrases[*word.phrase].says) !=
+                   kinds.end();
       });
     };
     if (names({RecomputeSays::full, RecomputeSays::groups, RecomputeSays::selective,

@@ -87,6 +87,12 @@ constexpr ShardingPhrase kShardingPhrases[] = {
     {"shardeddataparallel", ShardingSays::sharded_in_groups},
     {"shardeddataparallelism", ShardingSays::sharded_in_groups},
     {"sdp", ShardingSays::sharded_in_groups},
+    {"os", ShardingSays::zero1},  // optimizer's states, gradients and parameters of ZeRO's paper
+    {"pos", ShardingSays::zero1},
+    {"osg", ShardingSays::zero2},
+    {"posg", ShardingSays::zero2},
+    {"osgp", ShardingSays::zero3},
+    {"posgp", ShardingSays::zero3},
     {"z1", ShardingSays::zero1},
     {"z2", ShardingSays::zero2},
     {"z3", ShardingSays::zero3},

@@ -78,8 +78,8 @@ std::string sites_in(const std::string& text, bool network) {
 }  // namespace
 
 std::string several_sites(const RunRow& row) {
-  for (const std::string RunRow::*column :
-       {&RunRow::network, &RunRow::sharding, &RunRow::arch, &RunRow::model, &RunRow::notes}) {
+  for (const std::string RunRow::*column : {&RunRow::network, &RunRow::sharding, &RunRow::arch,
+                                            &RunRow::model, &RunRow::era, &RunRow::notes}) {
     const std::string found =
         sites_in(row.*column, column == &RunRow::network || column == &RunRow::sharding);
     if (!found.empty()) {

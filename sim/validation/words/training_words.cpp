@@ -25,6 +25,7 @@ enum class TrainingSays {
   states_leave,
   offload,
   packed,
+  all_weights,  ///< fine-tuning without adapters
   power,
   watts,
   unmodelled,
@@ -71,6 +72,10 @@ constexpr TrainingPhrase kTrainingPhrases[] = {
     {"offloading", TrainingSays::offload},
     {"packed", TrainingSays::packed},
     {"packing", TrainingSays::packed},
+    {"varlen", TrainingSays::packed},
+    {"fullfinetuning", TrainingSays::all_weights},
+    {"fullfinetune", TrainingSays::all_weights},
+    {"fullparameter", TrainingSays::all_weights},
     {"averagelength", TrainingSays::packed},
     {"variablelength", TrainingSays::packed},
     {"seqvaries", TrainingSays::packed},
@@ -195,6 +200,9 @@ void add_phrase(TrainingSays says, const std::string& text, TrainingWords& out) 
     case TrainingSays::adafactor:
       set_optimizer(says, out);
       break;
+    case TrainingSays::all_weights:
+      out.all_weights = true;
+      break;
     case TrainingSays::rank:
     case TrainingSays::all_products:
     case TrainingSays::power:
@@ -257,9 +265,12 @@ TrainingWords training_words(const RunRow& row) {
   for (const std::string& text : {row.model, row.arch}) {
     out.refused = out.refused.empty() ? unmodelled_in_name(text) : out.refused;
   }
-  // A note may speak of other runs: what it changes is told, and nothing is refused for it.
+  // A note may speak of other runs: what it changes is told, nothing is refused for it, and what it
+  // only compares with is none of this one. So of the words for the software.
   const TrainingWords before = out;
-  read_text(row.notes, out);
+  read_text(uncompared(row.era + "; " + row.notes), out);
+  out.adapters = out.all_weights ? before.adapters : out.adapters;
+  out.adapters_open = out.all_weights ? before.adapters_open : out.adapters_open;
   if (before.refused.empty() && !out.refused.empty()) {
     out.nearness = "notes: '" + out.refused + "' is taken for a word on other training";
     out.refused.clear();

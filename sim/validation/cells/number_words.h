@@ -16,6 +16,7 @@ enum class NumberOf {
   per_gpu,  ///< of each GPU
   gpus,
   nodes,
+  per_replica,
   replicas,
   heads,
   gate,  ///< an MLP with a gate
@@ -31,6 +32,8 @@ struct NumberWords {
   bool about = false;        ///< "~64", "about 64", "3.15M"
   bool scaled = false;       ///< with k, M or B
   std::vector<NumberOf> of;  ///< what its words say
+  double spread = 0;         ///< half a range over its middle: "4000-5000", "340 +/- 5"
+  std::string beside;        ///< what stands in brackets behind it
   double beside_tokens = 0;  ///< "512 sequences (2M tokens)": the tokens in brackets; 0: none
   [[nodiscard]] bool counts(NumberOf what) const;
 };
@@ -41,6 +44,10 @@ enum class Thousands { binary, decimal };
 /// Nothing where a cell is a plain number, or is none.
 std::optional<NumberWords> number_words(const std::string& cell,
                                         Thousands thousands = Thousands::binary);
+
+/// The degree that a cell of a column of degrees has among words that say no other: "TP8", "8-way",
+/// "8 (intra-node)", "4 stages", "2 chunks"; nothing where it is a plain number, or says more.
+std::optional<int> degree_words(std::string_view column, const std::string& cell);
 
 /// The words of a cell of a column of counts; nothing where it is a plain number, is none, or says
 /// something that the column does not count.

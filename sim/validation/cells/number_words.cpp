@@ -1,12 +1,13 @@
-#include "sim/validation/words/number_words.h"
+#include "sim/validation/cells/number_words.h"
 
 #include <algorithm>
 #include <array>
 #include <cctype>
 #include <cmath>
+#include <cstdlib>
 
 #include "sim/core/text.h"
-#include "sim/validation/words/cell_words.h"
+#include "sim/validation/cells/cell_words.h"
 
 namespace headway::validation {
 
@@ -39,6 +40,14 @@ constexpr NumberPhrase kNumberPhrases[] = {{"about", {}, true},
                                            {"node", NumberOf::nodes},
                                            {"nodes", NumberOf::nodes},
                                            {"replicas", NumberOf::replicas},
+                                           {"perreplica", NumberOf::per_replica},
+                                           {"perdprank", NumberOf::per_replica},
+                                           {"perdpgroup", NumberOf::per_replica},
+                                           {"tgs", NumberOf::tokens},
+                                           {"avg", {}},
+                                           {"average", {}},
+                                           {"mean", {}},
+                                           {"median", {}},
                                            {"heads", NumberOf::heads},
                                            {"gqa", NumberOf::heads},
                                            {"mqa", NumberOf::heads},
@@ -52,12 +61,18 @@ constexpr NumberPhrase kNumberPhrases[] = {{"about", {}, true},
                                            {"sec", NumberOf::seconds},
                                            {"second", NumberOf::seconds},
                                            {"seconds", NumberOf::seconds},
+                                           {"secs", NumberOf::seconds},
+                                           {"teraflop", NumberOf::tflops},
+                                           {"teraflops", NumberOf::tflops},
                                            {"tflop", NumberOf::tflops},
                                            {"tflops", NumberOf::tflops},
                                            {"parameters", NumberOf::parameters},
                                            {"params", NumberOf::parameters},
                                            {"batch", {}},
                                            {"per", {}},
+                                           {"it", {}},
+                                           {"iter", {}},
+                                           {"iteration", {}},
                                            {"step", {}}};
 
 /// What a column may count beside its number.
@@ -66,17 +81,19 @@ struct CountedColumn {
   NumberOf of;
 };
 constexpr CountedColumn kCounted[] = {
-    {"seq_len", NumberOf::tokens},      {"seq_len", NumberOf::packed},
-    {"global_batch", NumberOf::tokens}, {"global_batch", NumberOf::sequences},
-    {"global_batch", NumberOf::packed}, {"micro_batch", NumberOf::sequences},
-    {"micro_batch", NumberOf::per_gpu}, {"n_gpus", NumberOf::gpus},
-    {"n_gpus", NumberOf::nodes},        {"gpus_per_node", NumberOf::gpus},
-    {"nvlink_domain", NumberOf::gpus},  {"dp", NumberOf::replicas},
-    {"n_heads", NumberOf::heads},       {"n_kv_heads", NumberOf::heads},
-    {"d_ffn", NumberOf::gate},          {"d_ffn", NumberOf::no_gate}};
+    {"seq_len", NumberOf::tokens},        {"seq_len", NumberOf::packed},
+    {"global_batch", NumberOf::tokens},   {"global_batch", NumberOf::sequences},
+    {"global_batch", NumberOf::packed},   {"global_batch", NumberOf::per_replica},
+    {"micro_batch", NumberOf::sequences}, {"micro_batch", NumberOf::per_gpu},
+    {"n_gpus", NumberOf::gpus},           {"n_gpus", NumberOf::nodes},
+    {"gpus_per_node", NumberOf::gpus},    {"nvlink_domain", NumberOf::gpus},
+    {"dp", NumberOf::replicas},           {"n_heads", NumberOf::heads},
+    {"n_kv_heads", NumberOf::heads},      {"d_ffn", NumberOf::gate},
+    {"d_ffn", NumberOf::no_gate}};
 constexpr CountedColumn kFigured[] = {{"measured_tokens_per_s_per_gpu", NumberOf::tokens},
                                       {"measured_tokens_per_s_per_gpu", NumberOf::seconds},
                                       {"measured_tokens_per_s_per_gpu", NumberOf::per_gpu},
+                                      {"measured_tokens_per_s_per_gpu", NumberOf::nodes},
                                       {"measured_step_time_s", NumberOf::seconds},
                                       {"step_time_s", NumberOf::seconds},
                                       {"measured_tflops_per_gpu", NumberOf::tflops},
@@ -108,11 +125,40 @@ void replace_all(std::string& text, std::string_view from, std::string_view to) 
   }
 }
 
+/// "2^22" and "2**22" as the number that they are.
+void take_powers(std::string& text) {
+  replace_all(text, "**", "^");
+  const auto hat = text.find('^');
+  if (hat == std::string::npos || hat == 0) {
+    return;
+  }
+  const auto digits = [](char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; };
+  std::size_t begin = hat;
+  while (begin > 0 && digits(text[begin - 1])) {
+    --begin;
+  }
+  std::size_t end = hat + 1;
+  while (end < text.size() && digits(text[end])) {
+    ++end;
+  }
+  const auto base = core::whole_text_as<int>(text.substr(begin, hat - begin));
+  const auto power = core::whole_text_as<int>(text.substr(hat + 1, end - hat - 1));
+  constexpr double kMost = 2e9;  // what a count holds
+  const double value = base && power ? std::pow(*base, *power) : 0;
+  if (value >= 1 && value <= kMost) {
+    text.replace(begin, end - begin, std::to_string(static_cast<int>(value)));
+  }
+}
+
 /// In small letters, with "/s" as "per s".
 std::string plain_letters(const std::string& cell) {
   std::string text = core::lower_case(cell);
+  take_powers(text);
   replace_all(text, "\xE2\x89\x88", "~");  // almost equal
   replace_all(text, "\xC3\x97", "x");      // times
+  replace_all(text, "\xC2\xB1", "+-");     // plus or minus
+  replace_all(text, "+/-", "+-");
+  replace_all(text, "\xE2\x80\x93", "-");  // a dash between two numbers
   for (std::size_t at = 0; at + 1 < text.size(); ++at) {
     if (text[at] == '/' && std::isalpha(static_cast<unsigned char>(text[at + 1])) != 0) {
       text.replace(at, 1, " per ");
@@ -183,20 +229,33 @@ void take_thousands(std::string& rest, Thousands thousands, NumberWords& out) {
   }
 }
 
+std::optional<NumberWords> product_words(const std::string& cell);
+
 /// A second number in brackets, which must say the same or count something else. Whether it does.
 bool take_brackets(std::string& rest, Thousands thousands, NumberWords& out) {
   const auto open = rest.find('(');
   const auto close = rest.find(')');
-  if (open == std::string::npos || close == std::string::npos || close < open ||
-      rest.find_first_of("0123456789", open) > close) {
+  if (open == std::string::npos || close == std::string::npos || close < open) {
     return true;
   }
   const std::string inside = rest.substr(open + 1, close - open - 1);
-  const auto words = number_words(inside, thousands);
-  if (!words) {
-    return false;
+  const bool digits = inside.find_first_of("0123456789") != std::string::npos;
+  const bool share =
+      inside.find("fu") != std::string::npos && (!digits || inside.find('%') != std::string::npos);
+  if (share || inside == "hardware" || inside == "model") {
+    out.beside = inside;  // "HFU 43.3%": how a figure is counted
+    rest.erase(open, close + 1 - open);
+    return true;
+  }
+  if (!digits) {
+    return true;
   }
   rest.erase(open, close + 1 - open);
+  const auto words = number_words(inside, thousands);
+  if (!words) {
+    const auto product = product_words(inside);
+    return product && product->value == out.value;
+  }
   if (words->counts(NumberOf::tokens) && !words->counts(NumberOf::sequences)) {
     out.beside_tokens = words->value;
     return true;
@@ -206,25 +265,75 @@ bool take_brackets(std::string& rest, Thousands thousands, NumberWords& out) {
 
 /// "8x8", "8 nodes x 8 GPUs": one number times another.
 std::optional<NumberWords> product_words(const std::string& cell) {
-  static constexpr std::array<std::string_view, 7> kWords = {"x",   "nodes", "node", "gpus",
-                                                             "gpu", "each",  "per"};
+  static constexpr std::array<std::string_view, 9> kWords = {"x",    "nodes", "node", "gpus", "gpu",
+                                                             "each", "per",   "with", "of"};
   std::string text = plain_letters(cell);
   std::replace(text.begin(), text.end(), '*', 'x');
   NumberWords out;
   out.value = 1;
   int numbers = 0;
   bool times = false;
+  bool nodes = false;
   for (const CellWord& word : read_words(text, kWords)) {
     if (!word.phrase && (!word.number || *word.number < 1)) {
       return std::nullopt;
     }
-    times = times || word.text == "x";
+    // "11 nodes with 8"; "384 of 416" are not multiplied.
+    times = times || word.text == "x" || (nodes && (word.text == "with" || word.text == "of"));
+    nodes = word.text.starts_with("node");
     out.value *= word.number.value_or(1);
     numbers += word.number ? 1 : 0;
   }
   const bool odd = text.find_first_of("-/.,<>+^=%~") != std::string::npos;
   constexpr double kMost = 2e9;  // what a count holds
   return numbers == 2 && times && !odd && out.value <= kMost ? std::optional(out) : std::nullopt;
+}
+
+/// Takes the second number off "4000-5000", which a figure lies between, and off "340 +- 5", how
+/// far it is off. What is left has one number.
+std::string without_second(const std::string& text, double& second, bool& between) {
+  const auto digits = [&](std::size_t at) {
+    return at < text.size() && std::isdigit(static_cast<unsigned char>(text[at])) != 0;
+  };
+  for (const std::string_view sign : {"+-", "-"}) {
+    const auto at = text.find(sign);
+    const auto last =
+        at == std::string::npos || at == 0 ? std::string::npos : text.find_last_not_of(' ', at - 1);
+    const auto begin = at == std::string::npos ? at : text.find_first_not_of(' ', at + sign.size());
+    if (last == std::string::npos || begin == std::string::npos || !digits(begin) ||
+        !(digits(last) || (sign == "+-"))) {
+      continue;
+    }
+    const auto end = std::min(text.find_first_not_of("0123456789.,", begin), text.size());
+    const auto number =
+        core::whole_text_as<double>(without_commas(text.substr(begin, end - begin)));
+    if (number) {
+      second = *number;
+      between = sign == "-";
+      return text.substr(0, last + 1) + text.substr(end);
+    }
+  }
+  return text;
+}
+
+/// "250 ms" as "250 s", and that they are thousandths; a rate of steps is no time of one: nothing.
+std::string in_seconds(const std::string& text, bool& thousandths) {
+  for (const std::string_view unit : {"milliseconds", "msec", "ms"}) {
+    const auto at = text.find(unit);
+    const auto end = at + unit.size();
+    if (at != std::string::npos && (end == text.size() || text[end] == ' ')) {
+      thousandths = true;
+      return text.substr(0, at) + " s" + text.substr(end);
+    }
+  }
+  return text.find("per s") != std::string::npos && text.find("per st") == std::string::npos ? ""
+                                                                                             : text;
+}
+
+/// The first number of a text, without its thousands.
+double number_before(const std::string& text) {
+  const auto begin = text.find_first_of("0123456789");
+  return begin == std::string::npos ? 1 : std::max(1e-9, std::atof(text.c_str() + begin));
 }
 
 }  // namespace
@@ -270,6 +379,13 @@ std::optional<NumberWords> count_words(std::string_view column, const std::strin
     out.value = month ? std::stoi(cell.substr(0, 4)) : 0;
     return month ? std::optional(out) : std::nullopt;
   }
+  if (column == "global_batch") {
+    constexpr double kTokens = 1 << 17;  // more than any step has sequences
+    if (auto product = product_words(cell); product && product->value >= kTokens) {
+      product->of.push_back(NumberOf::tokens);  // "1024 x 4096"
+      return product;
+    }
+  }
   if (column == "n_gpus") {
     if (const auto product = product_words(cell)) {
       return product;
@@ -290,9 +406,61 @@ std::optional<NumberWords> count_words(std::string_view column, const std::strin
 }
 
 std::optional<NumberWords> figure_words(std::string_view column, const std::string& cell) {
-  const auto words = number_words(cell, Thousands::decimal);
-  return words && words->beside_tokens == 0 && all_counted(kFigured, column, *words) ? words
-                                                                                     : std::nullopt;
+  const bool time = column.ends_with("_time_s");
+  const bool measured = time || column.ends_with("_per_gpu");
+  double second = 0;
+  bool between = false;
+  bool thousandths = false;
+  std::string text = plain_letters(cell);
+  text = measured ? without_second(text, second, between) : text;
+  text = time ? in_seconds(text, thousandths) : text;
+  auto words = number_words(text, Thousands::decimal);
+  if (!words && second > 0) {
+    if (const auto plain = core::whole_text_as<double>(without_commas(text))) {
+      words.emplace().value = *plain;
+    }
+  }
+  if (!words || words->beside_tokens != 0 || !all_counted(kFigured, column, *words)) {
+    return std::nullopt;
+  }
+  if (between) {
+    const double other = words->scaled ? second * words->value / number_before(text) : second;
+    if (other <= words->value) {
+      return std::nullopt;
+    }
+    second = (other - words->value) / 2;
+    words->value += second;
+  }
+  words->spread = words->value > 0 ? second / words->value : 0;
+  if (words->spread >= 1) {
+    return std::nullopt;  // nothing is known of such a figure
+  }
+  words->value /= thousandths ? 1e3 : 1;
+  return words;
+}
+
+std::optional<int> degree_words(std::string_view column, const std::string& cell) {
+  static constexpr std::array<std::string_view, 14> kWords = {
+      "way",  "ways",  "degree", "size",   "intra", "inter",   "node",
+      "rank", "ranks", "stages", "chunks", "gpus",  "virtual", "within"};
+  static constexpr std::array<std::string_view, 7> kColumns = {"tp", "pp",  "vpp", "cp",
+                                                               "ep", "etp", "dp"};
+  if (std::find(kColumns.begin(), kColumns.end(), column) == kColumns.end() ||
+      cell.find_first_of("./<>~+*^%") != std::string::npos) {
+    return std::nullopt;
+  }
+  std::vector<std::string_view> known(kWords.begin(), kWords.end());
+  known.push_back(column);
+  std::optional<int> degree;
+  bool others = false;
+  for (const CellWord& word : read_words(cell, known)) {
+    if (word.number ? degree.has_value() : !word.phrase) {
+      return std::nullopt;
+    }
+    degree = word.number ? word.number : degree;
+    others = others || word.phrase;
+  }
+  return others ? degree : std::nullopt;
 }
 
 std::optional<HeadWidths> head_widths(const std::string& cell) {

@@ -22,6 +22,9 @@ struct CellWord {
 std::string undenied(const std::string& text);
 /// The same, or the whole cell where it is all denied: "no" is a word too.
 std::string undenied_cell(const std::string& cell);
+/// The text without what it compares with: of each clause what stands before "unlike", "than",
+/// "compared" and the like.
+std::string uncompared(const std::string& text);
 /// Whether nothing is left of a cell without what it denies: "no AC", "w/o offload", "disabled".
 bool all_denied(const std::string& cell);
 
@@ -50,7 +53,7 @@ struct ReadCell {
 
 /// Adds a word to a text of words.
 inline void add_word(std::string& words, const std::string& word) {
-  words += (words.empty() ? "" : " ") + word;
+  words += (words.empty() || word.empty() ? "" : " ") + word;
 }
 
 }  // namespace headway::validation

@@ -1,4 +1,4 @@
-#include "sim/validation/words/flag_words.h"
+#include "sim/validation/cells/flag_words.h"
 
 #include <algorithm>
 #include <array>

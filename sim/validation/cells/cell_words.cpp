@@ -1,4 +1,4 @@
-#include "sim/validation/words/cell_words.h"
+#include "sim/validation/cells/cell_words.h"
 
 #include <algorithm>
 #include <array>
@@ -68,6 +68,24 @@ std::string undenied_clause(const std::string& clause) {
   return among(kEnds, last) ? "" : clause;
 }
 
+/// A clause up to where it begins to compare.
+std::string uncompared_clause(const std::string& clause) {
+  static constexpr std::array<std::string_view, 14> kCompares = {
+      "unlike",     "than",      "versus",   "vs",      "compare", "compared", "compares",
+      "comparison", "comparing", "contrast", "against", "instead", "rather",   "opposed"};
+  const std::string text = core::lower_case(clause);
+  for (std::size_t at = 0; at < text.size();) {
+    const auto begin = std::find_if(text.begin() + static_cast<long>(at), text.end(), letter);
+    const auto end = std::find_if_not(begin, text.end(), letter);
+    if (std::find(kCompares.begin(), kCompares.end(), std::string_view(begin, end)) !=
+        kCompares.end()) {
+      return clause.substr(0, static_cast<std::size_t>(begin - text.begin()));
+    }
+    at = static_cast<std::size_t>(end - text.begin());
+  }
+  return clause;
+}
+
 /// "w/o" is how tables write "without".
 std::string with_without(std::string text) {
   const std::string small = core::lower_case(text);
@@ -82,11 +100,10 @@ std::string with_without(std::string text) {
   return text;
 }
 
-}  // namespace
-
-std::string undenied(const std::string& cell) {
+/// A text whose clauses are each changed so.
+template <class Change>
+std::string by_clauses(const std::string& text, const Change& change) {
   constexpr std::string_view kEnds = ",;()[]\n";
-  const std::string text = with_without(cell);
   std::string out;
   for (std::size_t at = 0; at < text.size();) {
     std::size_t end = std::min(text.find_first_of(kEnds, at), text.size());
@@ -94,11 +111,19 @@ std::string undenied(const std::string& cell) {
     if (const auto stop = text.find(". ", at); stop < end) {
       end = stop;
     }
-    out += undenied_clause(text.substr(at, end - at)) + text.substr(end, 1);
+    out += change(text.substr(at, end - at)) + text.substr(end, 1);
     at = end + 1;
   }
   return out;
 }
+
+}  // namespace
+
+std::string undenied(const std::string& cell) {
+  return by_clauses(with_without(cell), undenied_clause);
+}
+
+std::string uncompared(const std::string& text) { return by_clauses(text, uncompared_clause); }
 
 std::string undenied_cell(const std::string& cell) {
   std::string left = undenied(cell);
