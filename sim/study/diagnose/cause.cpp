@@ -440,6 +440,8 @@ double predicted(const Laboratory& laboratory,
                  const Observation& observation) {
   const auto& step = imagined.step;
   using core::Activity;
+  const core::Seconds input = imagined.input + step.breakdown[Activity::input];
+  const core::Seconds inside = observation.holds_input ? input : core::Seconds(0);
   switch (observation.feature) {
     case Feature::step_time:
       return step.time.si();
@@ -450,11 +452,11 @@ double predicted(const Laboratory& laboratory,
     case Feature::regularity:
       return imagined.regularity;
     case Feature::forward:
-      return step.forward.least.si();
+      return (step.forward.least + inside).si();
     case Feature::backward:
       return step.backward.least.si();
     case Feature::rank_ratio:
-      return std::max(step.forward.most / step.forward.least,
+      return std::max((step.forward.most + inside) / (step.forward.least + inside),
                       step.backward.most / step.backward.least);
     case Feature::stage_waits:
       return (step.breakdown[Activity::pipeline_bubble] +
@@ -465,7 +467,7 @@ double predicted(const Laboratory& laboratory,
     case Feature::optimizer:
       return step.breakdown[Activity::optimizer].si();
     case Feature::input:
-      return (imagined.input + step.breakdown[Activity::input]).si();
+      return input.si();
     case Feature::memory:
       return step.allocated.si();
     case Feature::reserved_memory:

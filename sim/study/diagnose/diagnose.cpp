@@ -284,10 +284,13 @@ DiagnoseReport diagnose(const config::LoadedScenario& loaded,
   Evidence evidence = read_evidence(checked, files);
   if (evidence.observations.empty()) {
     throw core::Error(fmt::format(
-        "{}none of the files holds a figure that can be compared: {}",
+        "{}{}none of the files holds a figure that can be compared: {}",
         evidence.wrong_data.empty()
             ? ""
             : fmt::format("WRONG DATA ({}), and ", fmt::join(evidence.wrong_data, "; ")),
+        evidence.unfinished.empty()
+            ? ""
+            : fmt::format("DID NOT END ({}), and ", fmt::join(evidence.unfinished, "; ")),
         fmt::join(evidence.remarks, "; ")));
   }
   Driver driver({.threads = options.threads,
@@ -314,6 +317,8 @@ DiagnoseReport diagnose(const config::LoadedScenario& loaded,
   report.place = diagnosis.evidence().slowest_gpu;
   report.left_out = diagnosis.left_out();
   report.wrong_data = diagnosis.evidence().wrong_data;
+  report.unfinished = diagnosis.evidence().unfinished;
+  report.findings = diagnosis.evidence().findings;
   report.remarks = diagnosis.evidence().remarks;
   for (const Compared& row : report.compared) {
     if (row.feature == Feature::step_time && row.measured < row.interval[0]) {
@@ -368,12 +373,15 @@ std::string diagnose_sentence(const DiagnoseReport& report) {
   const Suspect& first = report.suspects.front();
   const auto outside = std::count_if(report.compared.begin(), report.compared.end(),
                                      [](const Compared& row) { return !row.within(); });
-  const std::string figures =
-      fmt::format("{}{} of {} figures {} outside the interval of a sound job",
-                  report.wrong_data.empty()
-                      ? ""
-                      : "WRONG DATA: mend that first, whatever the step takes. Of speed: ",
-                  outside, report.compared.size(), outside == 1 ? "is" : "are");
+  const std::string figures = fmt::format(
+      "{}{}{} of {} figures {} outside the interval of a sound job",
+      report.wrong_data.empty()
+          ? ""
+          : "WRONG DATA: mend that first, whatever the step takes. Of speed: ",
+      report.unfinished.empty()
+          ? ""
+          : "A TEST DID NOT END: mend that first, however fast it was until then. Else ",
+      outside, report.compared.size(), outside == 1 ? "is" : "are");
   if (first.best.cause == Cause::none) {
     const double next = report.suspects.size() > 1 ? report.suspects[1].probability : 0;
     return fmt::format(

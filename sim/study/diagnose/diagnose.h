@@ -132,6 +132,8 @@ struct DiagnoseReport {
   std::string place;                    ///< the slowest GPU that a monitor saw; empty: none
   std::vector<std::string> left_out;    ///< causes that could not be simulated, with the reason
   std::vector<std::string> wrong_data;  ///< that collectives moved
+  std::vector<std::string> unfinished;  ///< tests of collectives that came to no end, and how
+  std::vector<std::string> findings;    ///< what files say that no single figure does
   std::vector<std::string> remarks;
 
   template <class V>
@@ -159,6 +161,13 @@ void DiagnoseReport::fields(V& v) const {
   v.part("left_out", left_out, "causes that could not be simulated, and why");
   v.part("wrong_data", wrong_data,
          "logs of nccl-tests that found wrong values in what was moved: a fault whatever it costs");
+  v.part(
+      "unfinished", unfinished,
+      "logs of nccl-tests whose test came to no end, and how: a fault, however fast it was until "
+      "then");
+  v.part("findings", findings,
+         "what files say that no single figure does: a restart, steps that changed or grew on the "
+         "way, files that contradict each other");
   v.part("remarks", remarks, "what of the files was left out");
 }
 
