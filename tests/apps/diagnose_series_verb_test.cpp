@@ -194,7 +194,7 @@ TEST_F(DiagnoseSeriesVerb, ANodeIsCalledAsOtherFilesCallIt) {
   }
   write("q.csv", table);
   const json result = of_files("pair.log q.csv");
-  EXPECT_EQ(result["slowest_gpu"], "the node of q.csv GPU 1");
+  EXPECT_EQ(result["slowest_gpu"], "GPU 1 of the node of q.csv");
   for (const json& suspect : result["suspects"]) {
     EXPECT_THAT(suspect["words"].get<std::string>(), Not(HasSubstr("card of q")));
   }

@@ -46,9 +46,10 @@ struct Compared {
   }
 };
 
-/// What mending a cause brings.
+/// What mending a cause brings: no more than what the measured step has above the healthy one.
 struct Mending {
-  double step_share = 0;  ///< of the measured time that it saves
+  double step_share = 0;  ///< of the measured time that it saves; of the simulated one where no
+                          ///< step was measured
   std::optional<double> days, usd;
 
   template <class V>
@@ -184,9 +185,9 @@ struct DiagnoseOptions {
 /// with r measured less predicted (logarithms of times and rates; of scatter not below zero, but
 /// where jitter is the cause: too little of it is no fault), own the error of one figure's
 /// prediction, and u_k the errors that predictions share: of the speed of kernels, and of the
-/// network. A cause has the mean of L over its hypotheses, and over the severities between them.
-/// Where the likeliest leaves a figure outside, or is none that is listed, pairs of causes are
-/// tried too.
+/// network. Memory and clocks of monitors may be of something else than is predicted: L is the mean
+/// over both. A cause has the mean of L over its hypotheses, and over the severities between them.
+/// Where the likeliest leaves a figure outside, or is none that is listed, pairs are tried too.
 /// @throws core::Error if the scenario breaks a rule or a file cannot be read
 DiagnoseReport diagnose(const config::LoadedScenario& loaded,
                         const std::vector<LogFile>& files,

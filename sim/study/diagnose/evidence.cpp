@@ -93,6 +93,9 @@ constexpr double kTimerNoise = 0.05;
 /// Less scatter is as good as none: a thousandth of a step. Judged.
 constexpr double kLeastSpread = 1e-3;
 
+/// What another program's tensors and allocator hold, of the logarithm. Judged.
+constexpr double kOtherMemory = 0.5;
+
 double median_value(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   return (values[(values.size() - 1) / 2] + values[values.size() / 2]) / 2;
@@ -126,6 +129,12 @@ std::string node_of_file(const std::string& file, const std::vector<std::string>
                                   [&](const auto& other) { return pattern_of(other) == pattern; });
   return known ? node : "";
 }
+
+/// A GPU, and the file that tells of it.
+struct Watched {
+  import::WatchedGpu gpu;
+  std::string file;
+};
 
 class EvidenceReader {
  public:
@@ -209,11 +218,12 @@ class EvidenceReader {
       tell_earlier_runs(log, file, summary.median);
       keep_parts_since(summary.since, file, log);
     }
+    const double counting = is_other_program(checked_.scenario(), log) ? kOtherMemory : 0.005;
     if (log.memory_bytes > 0) {
-      note(Feature::memory, file, log.memory_bytes, 0.005);
+      note(Feature::memory, file, log.memory_bytes, counting);
     }
     if (log.reserved_bytes > 0) {
-      note(Feature::reserved_memory, file, log.reserved_bytes, 0.005);
+      note(Feature::reserved_memory, file, log.reserved_bytes, counting);
     }
     add_parts(log, file);
     if (!log.saves.empty()) {
@@ -465,27 +475,31 @@ class EvidenceReader {
     const std::vector<std::string> named = evidence_.nodes;
     std::vector<double> clocks;
     std::vector<double> powers;
-    const import::WatchedGpu* slowest = nullptr;
-    for (auto& [gpu, file] : gpus_) {
+    const Watched* slowest = nullptr;
+    for (Watched& watched : gpus_) {
+      auto& [gpu, file] = watched;
       if (gpu.node.empty()) {
-        const std::string node = node_of_file(file, named);
-        gpu.node = node.empty() ? fmt::format("the node of {}", file) : node;
-        if (!node.empty()) {
-          evidence_.nodes.push_back(node);
+        gpu.node = node_of_file(file, named);
+        if (!gpu.node.empty()) {
+          evidence_.nodes.push_back(gpu.node);
         }
       }
       if (gpu.sm_clock_mhz > 0) {
         clocks.push_back(gpu.sm_clock_mhz);
-        slowest = slowest == nullptr || gpu.sm_clock_mhz < slowest->sm_clock_mhz ? &gpu : slowest;
+        slowest =
+            slowest == nullptr || gpu.sm_clock_mhz < slowest->gpu.sm_clock_mhz ? &watched : slowest;
       }
       if (gpu.power_w > 0) {
         powers.push_back(gpu.power_w);
       }
     }
     if (clocks.size() >= 2) {
-      note(Feature::clock_ratio, monitors_, slowest->sm_clock_mhz / median_value(clocks), 0.005);
-      evidence_.slowest_gpu = fmt::format(
-          "{} {}{}", slowest->node, slowest->gpu.starts_with("GPU") ? "" : "GPU ", slowest->gpu);
+      const import::WatchedGpu& gpu = slowest->gpu;
+      note(Feature::clock_ratio, monitors_, gpu.sm_clock_mhz / median_value(clocks), 0.005);
+      const std::string name = (gpu.gpu.starts_with("GPU") ? "" : "GPU ") + gpu.gpu;
+      evidence_.slowest_gpu = gpu.node.empty()
+                                  ? fmt::format("{} of the node of {}", name, slowest->file)
+                                  : fmt::format("{} {}", gpu.node, name);
     }
     if (!powers.empty()) {
       note(Feature::power, monitors_, median_value(powers), 0.02);
@@ -498,11 +512,6 @@ class EvidenceReader {
 
   const training::CheckedScenario& checked_;
   Evidence evidence_;
-  /// A GPU, and the file that tells of it.
-  struct Watched {
-    import::WatchedGpu gpu;
-    std::string file;
-  };
   std::vector<Watched> gpus_;
   std::string monitors_;
 };
