@@ -3564,10 +3564,13 @@ class Verdict(Record):
         """that took part, where the file names them"""
     @property
     def passed(self) -> bool:
-        """the limit is kept, by data that are right"""
+        """the limit is kept, by data that are right, in a test that came to its end"""
     @property
     def wrong_data(self) -> str | None:
         """of nccl-tests: what it found wrong of the data it moved, of any size; null: nothing"""
+    @property
+    def unfinished(self) -> str | None:
+        """of nccl-tests: how it came to no end, of any size; null: it came to one"""
     @property
     def measured(self) -> float:
         """the figure, in the unit of the threshold"""
@@ -3630,6 +3633,14 @@ class DiagnoseResult(Result):
     def wrong_data(self) -> tuple[str, ...]:
         """logs of nccl-tests that found wrong values in what was moved: a fault whatever it
         costs"""
+    @property
+    def unfinished(self) -> tuple[str, ...]:
+        """logs of nccl-tests whose test came to no end, and how: a fault, however fast it was
+        until then"""
+    @property
+    def findings(self) -> tuple[str, ...]:
+        """what files say that no single figure does: a restart, steps that changed or grew on
+        the way, files that contradict each other"""
     @property
     def remarks(self) -> tuple[str, ...]:
         """what of the files was left out"""

@@ -33,7 +33,8 @@ std::string printed(const PrintedSteps& steps) {
   const auto timer = [&](const char* name, double ms, double ratio) {
     log += fmt::format("    {} ....: ({:.1f}, {:.1f})\n", name, ms, ms * ratio);
   };
-  timer("forward-compute", 1020, steps.slowest);
+  // It runs while `batch-generator` does.
+  timer("forward-compute", 1020 + 1e3 * steps.input, steps.slowest);
   timer("backward-compute", 2100, steps.slowest);
   if (steps.input > 0) {
     timer("batch-generator", 1e3 * steps.input, 1.1);

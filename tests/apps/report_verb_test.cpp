@@ -10,6 +10,7 @@
 namespace headway::apps {
 namespace {
 
+using nlohmann::json;
 using testing::HasSubstr;
 
 using ReportVerb = ProgramTest;

@@ -27,9 +27,9 @@ TEST(GpuMonitor, ReadsDmonAndLeavesIdleSamplesOut) {
       "    1    620     61      -     99     40   2619   1700\n"
       "    0    640     62      -     99     40   2619   1520\n"
       "    0     90     40      -      0      0   2619   1980\n",
-      "m.txt", "node7");
+      "m.txt");
   ASSERT_EQ(gpus.size(), 2U);
-  EXPECT_EQ(gpus[0].node, "node7");
+  EXPECT_EQ(gpus[0].node, "");  // the file does not say
   EXPECT_EQ(gpus[0].gpu, "0");
   EXPECT_EQ(gpus[0].samples, 2);
   EXPECT_DOUBLE_EQ(gpus[0].power_w, 620);
@@ -79,7 +79,7 @@ TEST(GpuMonitor, ALastLineThatIsCutOffIsLeftOutAndSaid) {
        {Case{"", false}, Case{" 0 640 1750\n", false}, Case{" 0 65", true}, Case{" 0 65\n\n", true},
         Case{" 0 640 17", true}}) {
     std::vector<std::string> remarks;
-    const auto gpus = read_gpu_monitor(head + last, "m.txt", "n", &remarks);
+    const auto gpus = read_gpu_monitor(head + last, "m.txt", &remarks);
     ASSERT_EQ(gpus.size(), 2U);
     EXPECT_GT(gpus[0].sm_clock_mhz, 1750) << last;
     EXPECT_EQ(gpus[0].samples, last == std::string(" 0 640 1750\n") ? 2 : 1);

@@ -68,14 +68,14 @@ inline std::string megatron_log(const Imagined& job,
     log += fmt::format("    {} ....................: ({:.2f}, {:.2f})\n", name, 1e3 * least,
                        1e3 * most);
   };
-  const auto pass = [&](const char* name, const training::OverRanks& over) {
+  const double input = (job.input.si() + 0.002) * noise(0.1);
+  const auto pass = [&](const char* name, const training::OverRanks& over, double waits) {
     const double least = over.least.si() * model * noise(0.03);
-    line(name, least, least * (over.most / over.least) * noise(0.01) * 1.01);
+    line(name, waits + least, waits + least * (over.most / over.least) * noise(0.01) * 1.01);
   };
   log += "(min, max) time across ranks (ms):\n";
-  pass("forward-compute", job.step.forward);
-  pass("backward-compute", job.step.backward);
-  const double input = (job.input.si() + 0.002) * noise(0.1);
+  pass("forward-compute", job.step.forward, input);  // it times `batch-generator` too
+  pass("backward-compute", job.step.backward, 0);
   line("batch-generator", input, input * 1.05);
   const double data = b[Activity::data].si() * noise(0.2);
   line("all-grads-sync", data * 0.9, data * 1.1);

@@ -82,6 +82,9 @@ int run_diagnose(int argc, char** argv) {
   for (const auto& line : result.wrong_data) {
     remark(options, "WRONG DATA: " + line);
   }
+  for (const auto& line : result.unfinished) {
+    remark(options, "DID NOT END: " + line);
+  }
   return 0;
 }
 

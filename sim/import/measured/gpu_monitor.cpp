@@ -141,9 +141,8 @@ class MonitorReader {
  public:
   MonitorReader(std::string_view text,
                 const std::string& file_name,
-                const std::string& node,
                 std::vector<std::string>* remarks)
-      : text_(text), file_name_(file_name), node_(node), remarks_(remarks) {}
+      : text_(text), file_name_(file_name), remarks_(remarks) {}
 
   std::vector<WatchedGpu> read() {
     for (std::size_t at = 0; at < text_.size();) {
@@ -198,7 +197,7 @@ class MonitorReader {
   }
 
   void add_sample(const std::vector<std::string>& cells, std::size_t offset) {
-    std::pair<std::string, std::string> name{node_, ""};
+    std::pair<std::string, std::string> name;
     MonitorSample sample;
     sample.line = line_;
     for (std::size_t i = 0; i < cells.size(); ++i) {
@@ -260,7 +259,6 @@ class MonitorReader {
 
   std::string_view text_;
   const std::string& file_name_;
-  const std::string& node_;
   std::vector<std::string>* remarks_;
   int line_ = 0;
   bool last_ = false, ended_ = true;
@@ -273,9 +271,8 @@ class MonitorReader {
 
 std::vector<WatchedGpu> read_gpu_monitor(std::string_view text,
                                          const std::string& file_name,
-                                         const std::string& node,
                                          std::vector<std::string>* remarks) {
-  return MonitorReader(text, file_name, node, remarks).read();
+  return MonitorReader(text, file_name, remarks).read();
 }
 
 bool is_gpu_monitor(std::string_view text) {

@@ -27,13 +27,11 @@ struct WatchedGpu {
 /// the GPU (`gpu`, `Entity`, `index`, `uuid`), what it is called (`name`, `gpu_name`,
 /// `modelName`), the node (`hostname`, `node`, `host`); others are passed over.
 /// A last line that is cut off, as an interrupt leaves it, is passed over.
-/// @param node     of a file that names none; may be empty
 /// @param remarks  told what was passed over; may be null
 /// @throws core::Error naming the file or the line: no heading with a known column, a cell that is
 /// no number, no sample
 std::vector<WatchedGpu> read_gpu_monitor(std::string_view text,
                                          const std::string& file_name,
-                                         const std::string& node = "",
                                          std::vector<std::string>* remarks = nullptr);
 
 /// Whether the text has the heading of one of these.

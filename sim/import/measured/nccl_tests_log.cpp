@@ -136,6 +136,7 @@ class LogReader {
       offset += prefix + kMpiPrefix.size();
       line.remove_prefix(prefix + kMpiPrefix.size());
     }
+    read_failure(line);
     const auto words = words_of(line, offset);
     if (line.find('#') != std::string_view::npos) {
       read_comment(words);
@@ -147,6 +148,20 @@ class LogReader {
         read_row({words.begin() + static_cast<std::ptrdiff_t>(i), words.end()});
         return;
       }
+    }
+  }
+
+  /// "n01: Test NCCL failure common.cu:401 '...'", " .. n01 pid 1008: Test failure common.cu:588".
+  /// Source: the macros of src/common.h of nccl-tests.
+  void read_failure(std::string_view line) {
+    static constexpr std::array<std::string_view, 4> kFailures{
+        "Test NCCL failure", "Test CUDA failure", "Test failure", "Test timeout"};
+    const bool fails = std::any_of(kFailures.begin(), kFailures.end(), [&](std::string_view words) {
+      return line.find(words) != std::string_view::npos;
+    });
+    if (fails && log_.failure_line == 0) {
+      log_.failure_line = line_;
+      log_.failure = core::trimmed(line);
     }
   }
 
@@ -166,6 +181,7 @@ class LogReader {
       if (is(0, "Rank") && (is(2, "Group") || is(2, "Pid"))) {
         read_rank({words.begin() + static_cast<std::ptrdiff_t>(i), words.end()});
       }
+      log_.runs_begun += is(0, "nThread") ? 1 : 0;
       if (is(0, "Collective") && is(1, "test") && is(2, "starting:")) {
         log_.program = words[i + 3].text;
       }
@@ -173,6 +189,7 @@ class LogReader {
         log_.out_of_bounds = core::whole_text_as<double>(words[i + 5].text).value_or(0);
       }
       if (is(0, "Avg") && is(1, "bus") && is(2, "bandwidth")) {
+        ++log_.runs_ended;
         log_.average_bus_gb_per_s = core::whole_text_as<double>(words.back().text);
       }
     }
@@ -270,6 +287,17 @@ std::string wrong_data_of(const NcclTestsLog& log) {
     return fmt::format("{}, {:.0f} out of bounds", sizes, log.out_of_bounds);
   }
   return wrong > 0 ? sizes : "";
+}
+
+std::string unfinished_of(const NcclTestsLog& log) {
+  if (log.failure_line == 0 && log.runs_ended >= log.runs_begun) {
+    return "";
+  }
+  const std::string last =
+      log.rows.empty() ? "" : fmt::format("; its last size is {} B", log.rows.back().bytes);
+  return (log.failure_line > 0 ? fmt::format("line {} says '{}'", log.failure_line, log.failure)
+                               : "it ends without '# Avg bus bandwidth'") +
+         last;
 }
 
 void flag_wrong_data(NcclTestsLog& log) {

@@ -46,11 +46,21 @@ struct NcclTestsLog {
   std::string program;                         ///< "all_reduce_perf", where the log says so
   std::optional<double> average_bus_gb_per_s;  ///< "# Avg bus bandwidth"
   double out_of_bounds = 0;  ///< "# Out of bounds values : 18 FAILED", of all sizes together
+  int runs_begun = 0;        ///< lines "# nThread 1 nGpus 8 minBytes ..."
+  int runs_ended = 0;        ///< lines "# Avg bus bandwidth"
+  int failure_line = 0;      ///< of the file, from 1: the first that says that the test failed; 0:
+                             ///< none does
+  std::string failure;       ///< that line
 };
 
 /// What the program found wrong of the data that it moved: "2 of 9 sizes have wrong values, 18 out
 /// of bounds"; empty: nothing, or it was told not to look.
 std::string wrong_data_of(const NcclTestsLog& log);
+
+/// How a test came to no end: "n01: Test NCCL failure ..." or no "# Avg bus bandwidth" of a run
+/// that has its "# nThread", with the size it came to; empty: it came to one, or rows alone are
+/// there.
+std::string unfinished_of(const NcclTestsLog& log);
 
 /// Where the program counts wrong values and no size says that they are its own (the older column
 /// `error`), those of every size are wrong.

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <fmt/format.h>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -36,19 +37,84 @@ double median_of(std::vector<double> values) {
   return *middle;
 }
 
+/// A larger number is none of a step.
+constexpr double kLargestStep = 1e15;
+/// So many steps in a row that were there before are of another run: of several ranks that print
+/// theirs, one is no further behind than by a line or two. Judged.
+constexpr int kLinesOfARun = 3;
+
+/// What torchrun ("[rank1]:", "[default7]:") or srun -l (" 63: ") puts before the lines of a rank.
+std::string rank_of(const std::string& line) {
+  if (line.starts_with("[rank") || line.starts_with("[default")) {
+    return line.substr(0, line.find(']'));
+  }
+  const std::size_t digits = line.find_first_not_of(' ');
+  const std::size_t end = line.find_first_not_of("0123456789", digits);
+  const bool labelled = digits != std::string::npos && end != std::string::npos && end > digits &&
+                        line.compare(end, 2, ": ") == 0;
+  return labelled ? line.substr(digits, end - digits) : "";
+}
+
+/// Finds where the steps of a log begin again.
+class Restarts {
+ public:
+  /// @param line  of a step
+  void add(const std::string& line, int number, std::int64_t step) {
+    rank_ = rank_.value_or(rank_of(line));
+    if (rank_of(line) == *rank_) {
+      follow(number, step);
+    }
+  }
+  /// Lines of the file at which a run begins, but for the first one.
+  [[nodiscard]] const std::vector<int>& begins() const { return begins_; }
+
+ private:
+  void follow(int number, std::int64_t step) {
+    if (step > last_ && again_ == 0) {
+      last_ = step;
+    } else if (step < (again_ == 0 ? last_ : last_again_)) {
+      begin_ = number;
+      again_ = 1;
+      last_again_ = step;
+    } else if (again_ > 0 && step > last_again_) {
+      last_again_ = step;
+      if (++again_ == kLinesOfARun) {
+        begins_.push_back(begin_);
+        last_ = last_again_;
+        again_ = 0;
+      }
+    }
+  }
+
+  std::optional<std::string> rank_;  ///< whose lines are followed: those of one rank
+  std::int64_t last_ = 0, last_again_ = 0;
+  int begin_ = 0;
+  int again_ = 0;  ///< steps in a row that may be of another run
+  std::vector<int> begins_;
+};
+
+double median_of_reports(const std::vector<LoggedReport>& reports, double LoggedReport::*end) {
+  std::vector<double> values;
+  for (const LoggedReport& report : reports) {
+    values.push_back(report.*end);
+  }
+  return median_of(std::move(values));
+}
+
+LoggedPart part_of(const std::string& name, std::vector<LoggedReport> reports) {
+  const double least = median_of_reports(reports, &LoggedReport::least);
+  const double most = median_of_reports(reports, &LoggedReport::most);
+  return {name, least, most, std::move(reports)};
+}
+
 class TrainingLogReader {
  public:
   TrainingLogReader(std::string_view text, const std::string& file_name)
       : text_(text), file_name_(file_name) {}
 
   TrainingLog read() {
-    for (std::size_t at = 0; at < text_.size();) {
-      const std::size_t end = std::min(text_.find('\n', at), text_.size());
-      ++line_;
-      offset_ = at;
-      read_line(without_colours(text_.substr(at, end - at)));
-      at = end + 1;
-    }
+    for_each_line([this](const std::string& line) { find_restart(line); });
+    for_each_line([this](const std::string& line) { read_line(line); });
     timers_.end();
     if (log_.steps.empty() && saves_.empty() && log_.loads.empty() && parts_.empty() &&
         of_slowest_ == 0 && faults_.empty()) {
@@ -67,6 +133,46 @@ class TrainingLogReader {
   }
 
  private:
+  template <class Read>
+  void for_each_line(const Read& read) {
+    line_ = 0;
+    for (std::size_t at = 0; at < text_.size();) {
+      const std::size_t end = std::min(text_.find('\n', at), text_.size());
+      ++line_;
+      offset_ = at;
+      read(without_colours(text_.substr(at, end - at)));
+      at = end + 1;
+    }
+  }
+
+  void find_restart(const std::string& line) {
+    const StepLine* known = step_line_of(line);
+    const auto number = known == nullptr ? std::nullopt : number_of(word_after(line, known->step));
+    if (number && *number >= 0 && *number <= kLargestStep &&
+        program_.value_or(known->program) == known->program) {
+      program_ = known->program;
+      restarts_.add(line, line_, static_cast<std::int64_t>(*number));
+    }
+  }
+
+  /// What was read up to here but for saves and loads is of a run that ended.
+  void begin_run(std::int64_t step) {
+    sort_steps();
+    log_.earlier.push_back({std::move(log_.steps), line_, step});
+    log_.steps.clear();
+    log_.memory_bytes = log_.reserved_bytes = 0;
+    seen_.clear();
+    consumed_.clear();
+    resolutions_.clear();
+    parts_.clear();
+    of_slowest_ = 0;
+  }
+
+  void sort_steps() {
+    std::sort(log_.steps.begin(), log_.steps.end(),
+              [](const LoggedStep& a, const LoggedStep& b) { return a.step < b.step; });
+  }
+
   void read_line(const std::string& line) {
     if (timers_.read(line)) {
       return;
@@ -79,6 +185,10 @@ class TrainingLogReader {
     }
     if (const StepLine* known = step_line_of(line)) {
       timers_.end();
+      const auto& begins = restarts_.begins();
+      if (std::find(begins.begin(), begins.end(), line_) != begins.end()) {
+        begin_run(static_cast<std::int64_t>(*number_of(word_after(line, known->step))));
+      }
       read_step(line, *known);
     }
   }
@@ -92,7 +202,7 @@ class TrainingLogReader {
     const auto number = number_of(word_after(line, known.step));
     const std::string word = word_after(line, known.value);
     const auto value = number_of(word);
-    if (!number || *number < 0 || *number > 1e15) {
+    if (!number || *number < 0 || *number > kLargestStep) {
       complain(fmt::format("'{}' is no number of a step", word_after(line, known.step)));
       return;
     }
@@ -169,9 +279,7 @@ class TrainingLogReader {
       ++of_slowest_;
       return;
     }
-    auto& reports = parts_[timer.name];
-    reports.first.push_back(*timer.least);
-    reports.second.push_back(timer.most);
+    parts_[timer.name].push_back({last_step_, *timer.least, timer.most});
   }
 
   void read_memory(const std::string& line) {
@@ -192,8 +300,7 @@ class TrainingLogReader {
   }
 
   void finish() {
-    std::sort(log_.steps.begin(), log_.steps.end(),
-              [](const LoggedStep& a, const LoggedStep& b) { return a.step < b.step; });
+    sort_steps();
     // A line that comes every ten steps is the mean of ten, where the program says times.
     for (std::size_t i = 1; i < log_.steps.size(); ++i) {
       log_.steps[i].steps = log_.steps[i].step - log_.steps[i - 1].step;
@@ -204,7 +311,7 @@ class TrainingLogReader {
       log_.saves.push_back({step, seconds});
     }
     for (auto& [name, reports] : parts_) {
-      log_.parts.push_back({name, median_of(reports.first), median_of(reports.second)});
+      log_.parts.push_back(part_of(name, std::move(reports)));
     }
     spread_sums();
     if (of_slowest_ > 0) {
@@ -233,6 +340,10 @@ class TrainingLogReader {
     }
     const double of_line = median_of(std::move(steps));
     for (LoggedPart& part : log_.parts) {
+      for (LoggedReport& report : part.reports) {
+        report.least /= of_line;
+        report.most /= of_line;
+      }
       part.least /= of_line;
       part.most /= of_line;
     }
@@ -267,12 +378,27 @@ class TrainingLogReader {
   std::map<std::int64_t, double> saves_;
   std::int64_t last_step_ = 0;  ///< of the last line of a step, whether it was there before
   std::vector<double> resolutions_;
-  std::map<std::string, std::pair<std::vector<double>, std::vector<double>>> parts_;
+  std::map<std::string, std::vector<LoggedReport>> parts_;
+  std::optional<TrainingProgram> program_;  ///< of the first line of a step
+  Restarts restarts_;
   TrainingLog log_;
   core::Diagnostics faults_;
 };
 
 }  // namespace
+
+std::vector<LoggedPart> LoggedPart::since(std::int64_t step, const std::vector<LoggedPart>& parts) {
+  std::vector<LoggedPart> out;
+  for (const LoggedPart& part : parts) {
+    std::vector<LoggedReport> reports;
+    std::copy_if(part.reports.begin(), part.reports.end(), std::back_inserter(reports),
+                 [&](const LoggedReport& report) { return report.step >= step; });
+    if (!reports.empty()) {
+      out.push_back(part_of(part.name, std::move(reports)));
+    }
+  }
+  return out;
+}
 
 TrainingLog read_training_log(std::string_view text, const std::string& file_name) {
   return TrainingLogReader(text, file_name).read();

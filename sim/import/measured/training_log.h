@@ -61,11 +61,22 @@ struct LoggedJob {
   }
 };
 
-/// One timer of the program, mean of a step [s]: the shortest and the longest of all ranks, equal
-/// where one rank's is printed. Median over the log's reports.
+/// What a timer said once, mean of a step [s]: the shortest and the longest of all ranks, equal
+/// where one rank's is printed.
+struct LoggedReport {
+  std::int64_t step = 0;  ///< the last one before it
+  double least = 0, most = 0;
+};
+
+/// One timer of the program: median over its reports.
 struct LoggedPart {
   std::string name;  ///< "forward-compute", as the program has it
   double least = 0, most = 0;
+  std::vector<LoggedReport> reports;  ///< in the order of the log
+
+  /// Of the reports after so many steps; a timer of none is left out.
+  [[nodiscard]] static std::vector<LoggedPart> since(std::int64_t step,
+                                                     const std::vector<LoggedPart>& parts);
 };
 
 /// A save of a checkpoint.
@@ -74,13 +85,23 @@ struct LoggedSave {
   double seconds = 0;     ///< that training stood still, of the slowest rank that says so
 };
 
+/// A run that a restart ended: its steps came again.
+struct LoggedRun {
+  std::vector<LoggedStep> steps;  ///< rising
+  int end = 0;                    ///< the line of the file, from 1, at which steps began again
+  std::int64_t next = 0;          ///< the step of that line
+};
+
+/// The last run of a log.
 struct TrainingLog {
   TrainingProgram program = TrainingProgram::megatron;
-  std::vector<LoggedStep> steps;  ///< rising; of a step that several ranks print the first line
-  std::vector<LoggedPart> parts;  ///< by name
-  std::vector<LoggedSave> saves;  ///< one a step, rising; Megatron-LM's timer `save-checkpoint`,
-                                  ///< "Save duration" of NeMo, "Finished saving" of torchtitan
-  std::vector<double> loads;      ///< of a checkpoint [s]
+  std::vector<LoggedStep> steps;   ///< rising; of a step that several ranks print the first line
+  std::vector<LoggedRun> earlier;  ///< runs before it; what else they say (but of saves and loads)
+                                   ///< is left out
+  std::vector<LoggedPart> parts;   ///< by name
+  std::vector<LoggedSave> saves;   ///< one a step, rising; Megatron-LM's timer `save-checkpoint`,
+                                   ///< "Save duration" of NeMo, "Finished saving" of torchtitan
+  std::vector<double> loads;       ///< of a checkpoint [s]
   LoggedJob job;
   std::vector<std::string> remarks;  ///< what was left out
   double memory_bytes = 0;    ///< largest that was allocated at a time on a GPU; 0: not printed

@@ -57,6 +57,12 @@ Document diagnose_document(const study::DiagnoseReport& report) {
   for (const auto& line : report.wrong_data) {
     document.opening.push_back("WRONG DATA: " + line + ".");
   }
+  for (const auto& line : report.unfinished) {
+    document.opening.push_back("DID NOT END: " + line + ".");
+  }
+  for (const auto& line : report.findings) {
+    document.opening.push_back("Found: " + line + ".");
+  }
   document.tables = {compared_table(report), suspect_table(report)};
   if (!report.place.empty()) {
     document.closing.push_back("The lowest clock of the GPUs watched is that of " + report.place +

@@ -103,9 +103,10 @@ Table verdict_table(const study::ExpectReport& report) {
          fmt::format("{} {}", study::more_is_better(threshold.measure) ? ">=" : "<=",
                      in_threshold_unit(threshold, threshold.limit())),
          threshold_unit(threshold.measure).name,
-         verdict.passed()             ? "pass"
-         : verdict.wrong_data.empty() ? "FAIL"
-                                      : "WRONG DATA",
+         verdict.passed()              ? "pass"
+         : !verdict.wrong_data.empty() ? "WRONG DATA"
+         : !verdict.unfinished.empty() ? "DID NOT END"
+                                       : "FAIL",
          verdict.source});
   }
   return table;

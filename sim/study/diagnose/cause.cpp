@@ -11,6 +11,7 @@
 #include "sim/gpu/kernel_time.h"
 #include "sim/network/collective/closed_form.h"
 #include "sim/network/collective/collective_alone.h"
+#include "sim/study/diagnose/next_step.h"
 #include "sim/training/sites/slow_ways.h"
 #include "sim/training/step/lower.h"
 #include "sim/training/step/step.h"
@@ -253,7 +254,10 @@ class HypothesisList {
   }
 
   void add_slow_parts() {
-    add_kept(Cause::slow_node, std::array{0.95, 0.9, 0.8, 0.7, 0.6, 0.5});
+    const double clock = measured(Feature::clock_ratio).value_or(1);
+    const double usual = training::kOneSidedFivePercent * own_error(Feature::clock_ratio, 1, {});
+    add_kept(Cause::slow_node, std::array{0.95, 0.9, 0.8, 0.7, 0.6, 0.5},
+             std::log(clock) < -usual ? evidence_.slowest_gpu : "");
     if (scenario_.cluster.nodes > 1) {
       std::vector<std::string> places = evidence_.nodes;
       places.emplace_back("");
@@ -406,7 +410,10 @@ std::string words_of(const Hypothesis& hypothesis) {
   const double percent = 100 * hypothesis.severity;
   switch (hypothesis.cause) {
     case Cause::slow_node:
-      return fmt::format("one node computes at {:.3g} % of its speed", percent);
+      return fmt::format(
+          "one node{} computes at {:.3g} % of its speed",
+          hypothesis.node.empty() ? "" : fmt::format(" (lowest clock: {})", hypothesis.node),
+          percent);
     case Cause::half_rate_nic:
       return fmt::format("one network card{} carries {:.3g} % of its rate",
                          hypothesis.node.empty() ? "" : " of " + hypothesis.node, percent);
@@ -440,6 +447,8 @@ double predicted(const Laboratory& laboratory,
                  const Observation& observation) {
   const auto& step = imagined.step;
   using core::Activity;
+  const core::Seconds input = imagined.input + step.breakdown[Activity::input];
+  const core::Seconds inside = observation.holds_input ? input : core::Seconds(0);
   switch (observation.feature) {
     case Feature::step_time:
       return step.time.si();
@@ -450,11 +459,11 @@ double predicted(const Laboratory& laboratory,
     case Feature::regularity:
       return imagined.regularity;
     case Feature::forward:
-      return step.forward.least.si();
+      return (step.forward.least + inside).si();
     case Feature::backward:
       return step.backward.least.si();
     case Feature::rank_ratio:
-      return std::max(step.forward.most / step.forward.least,
+      return std::max((step.forward.most + inside) / (step.forward.least + inside),
                       step.backward.most / step.backward.least);
     case Feature::stage_waits:
       return (step.breakdown[Activity::pipeline_bubble] +
@@ -465,7 +474,7 @@ double predicted(const Laboratory& laboratory,
     case Feature::optimizer:
       return step.breakdown[Activity::optimizer].si();
     case Feature::input:
-      return (imagined.input + step.breakdown[Activity::input]).si();
+      return input.si();
     case Feature::memory:
       return step.allocated.si();
     case Feature::reserved_memory:

@@ -62,7 +62,7 @@ struct Hypothesis {
                            ///< of a save its time / a healthy step
   int variant = 0;         ///< which hash, which kernels
   std::int64_t every = 0;  ///< frequent_saves: steps between saves
-  std::string node = {};   ///< half_rate_nic, slow_node: where; empty: any
+  std::string node = {};   ///< half_rate_nic, slow_node (with its GPU): where; empty: any
   std::vector<Hypothesis> also = {};  ///< of a pair the other cause
 };
 

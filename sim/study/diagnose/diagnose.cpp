@@ -130,6 +130,38 @@ class Diagnosis {
     return out;
   }
 
+  /// Mean over the logs, pauses included [s]; 0: they do not say.
+  [[nodiscard]] double measured_step() const {
+    const double pauses = mean_of(Feature::pauses);
+    return pauses < 1 ? mean_of(Feature::step_time) / (1 - pauses) : 0;
+  }
+
+  /// A clock so low that the step would have to be longer than it is; empty: none.
+  /// @param rows  with all figures of the logs, in their order
+  [[nodiscard]] std::string contradiction(const std::vector<Compared>& rows) const {
+    const auto of = [&](Feature feature) {
+      return std::find_if(rows.begin(), rows.end(),
+                          [&](const Compared& row) { return row.feature == feature; });
+    };
+    const auto step = of(Feature::step_time), clock = of(Feature::clock_ratio);
+    if (step == rows.end() || clock == rows.end() || clock->measured >= clock->interval[0]) {
+      return "";
+    }
+    const Hypothesis slow{Cause::slow_node, "", clock->measured};
+    const double slowed = laboratory_.imagine(slow).step.time.si();
+    const auto interval =
+        weighing_.interval_of(static_cast<std::size_t>(step - rows.begin()), slowed, slow);
+    return step->measured >= interval[0]
+               ? ""
+               : fmt::format(
+                     "{} and {} contradict each other: {} at {} % of the others' clock "
+                     "would make a step of {} s ({} s and more), the median step is {} s; "
+                     "one of them is of another time, or of a node that is not the job's",
+                     clock->source, step->source, evidence_.slowest_gpu,
+                     core::percent(clock->measured), core::number(slowed),
+                     core::number(interval[0]), core::number(step->measured));
+  }
+
   [[nodiscard]] std::vector<std::string> left_out() const {
     std::vector<std::string> out;
     for (const Trial& trial : trials_) {
@@ -146,6 +178,17 @@ class Diagnosis {
   [[nodiscard]] const Evidence& evidence() const { return evidence_; }
 
  private:
+  [[nodiscard]] double mean_of(Feature feature) const {
+    double sum = 0, count = 0;
+    for (const Observation& seen : evidence_.observations) {
+      if (seen.feature == feature) {
+        sum += seen.measured;
+        ++count;
+      }
+    }
+    return count > 0 ? sum / count : 0;
+  }
+
   /// The likeliest first, with its probability.
   static void rank(std::vector<Suspect>& out) {
     const auto weight = [](const Suspect& suspect) {
@@ -246,9 +289,30 @@ class Diagnosis {
   std::vector<Trial> trials_;
 };
 
-/// Days and dollars of the whole run, by the share of the step that mending saves.
+/// Holds what mending brings to what the measured step has above the healthy one: a cause whose
+/// simulated severity makes the step longer than it is explains no more than that.
+/// @param measured  mean step [s]; 0: not measured, and nothing is changed
+void bound_mending(double measured, double healthy, std::vector<Suspect>& suspects) {
+  if (measured == 0) {
+    return;
+  }
+  for (Suspect& suspect : suspects) {
+    const double saved = suspect.mending.step_share * suspect.step_s;
+    const double most = std::max(0.0, measured - healthy);
+    const double of_measured = suspect.step_s / measured * (saved > most ? most / saved : 1);
+    suspect.mending.step_share *= of_measured;
+    for (SuspectPart& part : suspect.parts) {
+      part.mending.step_share *= of_measured;
+    }
+  }
+}
+
+/// Days and dollars of the whole run, by the time of a step that mending saves.
+/// @param measured  mean step [s]; 0: not measured, and shares are of the suspect's step
 void price_mending(const training::CheckedScenario& checked,
                    Driver& driver,
+                   double measured,
+                   double healthy,
                    std::vector<Suspect>& suspects) {
   if (!checked.scenario().run.until) {
     return;
@@ -258,18 +322,17 @@ void price_mending(const training::CheckedScenario& checked,
     return;
   }
   const auto cost = cost_of(*outcome, "");
-  for (Suspect& suspect : suspects) {
-    const double more = suspect.mending.step_share / (1 - suspect.mending.step_share);
-    suspect.mending.days = more * outcome->result.wall_days.mean;
+  const auto price = [&](const Suspect& suspect, Mending& mending) {
+    const double more = mending.step_share * (measured > 0 ? measured : suspect.step_s) / healthy;
+    mending.days = more * outcome->result.wall_days.mean;
     if (cost) {
-      suspect.mending.usd = more * cost->total_usd.mean;
+      mending.usd = more * cost->total_usd.mean;
     }
+  };
+  for (Suspect& suspect : suspects) {
+    price(suspect, suspect.mending);
     for (SuspectPart& part : suspect.parts) {
-      const double saved = part.mending.step_share / (1 - suspect.mending.step_share);
-      part.mending.days = saved * outcome->result.wall_days.mean;
-      if (cost) {
-        part.mending.usd = saved * cost->total_usd.mean;
-      }
+      price(suspect, part.mending);
     }
   }
 }
@@ -284,10 +347,13 @@ DiagnoseReport diagnose(const config::LoadedScenario& loaded,
   Evidence evidence = read_evidence(checked, files);
   if (evidence.observations.empty()) {
     throw core::Error(fmt::format(
-        "{}none of the files holds a figure that can be compared: {}",
+        "{}{}none of the files holds a figure that can be compared: {}",
         evidence.wrong_data.empty()
             ? ""
             : fmt::format("WRONG DATA ({}), and ", fmt::join(evidence.wrong_data, "; ")),
+        evidence.unfinished.empty()
+            ? ""
+            : fmt::format("DID NOT END ({}), and ", fmt::join(evidence.unfinished, "; ")),
         fmt::join(evidence.remarks, "; ")));
   }
   Driver driver({.threads = options.threads,
@@ -308,12 +374,20 @@ DiagnoseReport diagnose(const config::LoadedScenario& loaded,
   }
   report.suspects = diagnosis.suspects();
   report.compared = diagnosis.compared(report.suspects.front());
-  price_mending(checked, driver, report.suspects);
+  const double measured = diagnosis.measured_step();
+  const double healthy = diagnosis.laboratory().healthy().mean_step.si();
+  bound_mending(measured, healthy, report.suspects);
+  price_mending(checked, driver, measured, healthy, report.suspects);
   report.next = next_step(diagnosis.laboratory(), diagnosis.evidence(), report.suspects,
                           count_of(options, "simulating the likeliest causes"));
   report.place = diagnosis.evidence().slowest_gpu;
   report.left_out = diagnosis.left_out();
   report.wrong_data = diagnosis.evidence().wrong_data;
+  report.unfinished = diagnosis.evidence().unfinished;
+  report.findings = diagnosis.evidence().findings;
+  if (const std::string why = diagnosis.contradiction(report.compared); !why.empty()) {
+    report.findings.push_back(why);
+  }
   report.remarks = diagnosis.evidence().remarks;
   for (const Compared& row : report.compared) {
     if (row.feature == Feature::step_time && row.measured < row.interval[0]) {
@@ -359,6 +433,24 @@ std::string unexplained_words(const DiagnoseReport& report) {
   return left.empty() ? "" : fmt::format(" Left unexplained: {}.", fmt::join(left, "; "));
 }
 
+/// " The step is as predicted, memory alone is off."
+std::string memory_words(const DiagnoseReport& report) {
+  bool step = false, memory = false, other = false;
+  for (const Compared& row : report.compared) {
+    const bool is_memory =
+        row.feature == Feature::memory || row.feature == Feature::reserved_memory;
+    step = step || (row.feature == Feature::step_time && row.within());
+    memory = memory || (is_memory && !row.within());
+    other = other || (!is_memory && !row.within());
+  }
+  return step && memory && !other ? " The step is as predicted, memory alone is off." : "";
+}
+
+std::string found_words(const DiagnoseReport& report) {
+  return report.findings.empty() ? ""
+                                 : fmt::format("Found: {}. ", fmt::join(report.findings, "; "));
+}
+
 }  // namespace
 
 std::string diagnose_sentence(const DiagnoseReport& report) {
@@ -368,22 +460,26 @@ std::string diagnose_sentence(const DiagnoseReport& report) {
   const Suspect& first = report.suspects.front();
   const auto outside = std::count_if(report.compared.begin(), report.compared.end(),
                                      [](const Compared& row) { return !row.within(); });
-  const std::string figures =
-      fmt::format("{}{} of {} figures {} outside the interval of a sound job",
-                  report.wrong_data.empty()
-                      ? ""
-                      : "WRONG DATA: mend that first, whatever the step takes. Of speed: ",
-                  outside, report.compared.size(), outside == 1 ? "is" : "are");
+  const std::string figures = fmt::format(
+      "{}{}{}{} of {} figures {} outside the interval of a sound job", found_words(report),
+      report.wrong_data.empty()
+          ? ""
+          : "WRONG DATA: mend that first, whatever the step takes. Of speed: ",
+      report.unfinished.empty()
+          ? ""
+          : "A TEST DID NOT END: mend that first, however fast it was until then. Else ",
+      outside, report.compared.size(), outside == 1 ? "is" : "are");
   if (first.best.cause == Cause::none) {
     const double next = report.suspects.size() > 1 ? report.suspects[1].probability : 0;
     return fmt::format(
         "{}; that nothing is wrong is the likeliest ({} %), no cause is likelier than {} %: of "
-        "those that slow a job by less than its interval none can be left out.{}",
-        figures, core::percent(first.probability), core::percent(next), unexplained_words(report));
+        "those that slow a job by less than its interval none can be left out.{}{}",
+        figures, core::percent(first.probability), core::percent(next), memory_words(report),
+        unexplained_words(report));
   }
-  return fmt::format("{}; the likeliest cause ({} %): {}.{}{}", figures,
+  return fmt::format("{}; the likeliest cause ({} %): {}.{}{}{}", figures,
                      core::percent(first.probability), first.best.words, mending_words(first),
-                     unexplained_words(report));
+                     memory_words(report), unexplained_words(report));
 }
 
 std::string cause_words(const Hypothesis& hypothesis) {

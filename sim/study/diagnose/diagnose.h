@@ -46,9 +46,10 @@ struct Compared {
   }
 };
 
-/// What mending a cause brings.
+/// What mending a cause brings: no more than what the measured step has above the healthy one.
 struct Mending {
-  double step_share = 0;  ///< of the measured time that it saves
+  double step_share = 0;  ///< of the measured time that it saves; of the simulated one where no
+                          ///< step was measured
   std::optional<double> days, usd;
 
   template <class V>
@@ -132,6 +133,8 @@ struct DiagnoseReport {
   std::string place;                    ///< the slowest GPU that a monitor saw; empty: none
   std::vector<std::string> left_out;    ///< causes that could not be simulated, with the reason
   std::vector<std::string> wrong_data;  ///< that collectives moved
+  std::vector<std::string> unfinished;  ///< tests of collectives that came to no end, and how
+  std::vector<std::string> findings;    ///< what files say that no single figure does
   std::vector<std::string> remarks;
 
   template <class V>
@@ -159,6 +162,13 @@ void DiagnoseReport::fields(V& v) const {
   v.part("left_out", left_out, "causes that could not be simulated, and why");
   v.part("wrong_data", wrong_data,
          "logs of nccl-tests that found wrong values in what was moved: a fault whatever it costs");
+  v.part(
+      "unfinished", unfinished,
+      "logs of nccl-tests whose test came to no end, and how: a fault, however fast it was until "
+      "then");
+  v.part("findings", findings,
+         "what files say that no single figure does: a restart, steps that changed or grew on the "
+         "way, files that contradict each other");
   v.part("remarks", remarks, "what of the files was left out");
 }
 
@@ -175,9 +185,9 @@ struct DiagnoseOptions {
 /// with r measured less predicted (logarithms of times and rates; of scatter not below zero, but
 /// where jitter is the cause: too little of it is no fault), own the error of one figure's
 /// prediction, and u_k the errors that predictions share: of the speed of kernels, and of the
-/// network. A cause has the mean of L over its hypotheses, and over the severities between them.
-/// Where the likeliest leaves a figure outside, or is none that is listed, pairs of causes are
-/// tried too.
+/// network. Memory and clocks of monitors may be of something else than is predicted: L is the mean
+/// over both. A cause has the mean of L over its hypotheses, and over the severities between them.
+/// Where the likeliest leaves a figure outside, or is none that is listed, pairs are tried too.
 /// @throws core::Error if the scenario breaks a rule or a file cannot be read
 DiagnoseReport diagnose(const config::LoadedScenario& loaded,
                         const std::vector<LogFile>& files,

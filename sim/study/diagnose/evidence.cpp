@@ -55,6 +55,16 @@ const std::vector<TimerNames>& timer_names() {
   return list;
 }
 
+/// Whether a log's forward timer runs while a rank waits for its input. Source: Megatron-LM starts
+/// `forward-compute` (core/pipeline_parallel/schedules.py) and GPT-NeoX `forward` (training.py)
+/// around the forward step, in which `batch-generator` (`batch generator`) runs; DeepSpeed's engine
+/// is handed its input.
+bool holds_input(const import::TrainingLog& log) {
+  return std::any_of(log.parts.begin(), log.parts.end(), [](const import::LoggedPart& part) {
+    return part.name == "forward-compute" || part.name == "batch generator";
+  });
+}
+
 /// The timers of a part added up; none: the log has none of them.
 std::optional<import::LoggedPart> timer_of(const TimerNames& part, const import::TrainingLog& log) {
   for (const auto& set : part.sets) {
@@ -83,10 +93,48 @@ constexpr double kTimerNoise = 0.05;
 /// Less scatter is as good as none: a thousandth of a step. Judged.
 constexpr double kLeastSpread = 1e-3;
 
+/// What another program's tensors and allocator hold, of the logarithm. Judged.
+constexpr double kOtherMemory = 0.5;
+
 double median_value(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   return (values[(values.size() - 1) / 2] + values[values.size() / 2]) / 2;
 }
+
+/// A name with its numbers left out: "n#" of "n07".
+std::string pattern_of(const std::string& name) {
+  std::string pattern;
+  for (const char c : name) {
+    const bool digit = c >= '0' && c <= '9';
+    if (!digit || pattern.empty() || pattern.back() != '#') {
+      pattern += digit ? '#' : c;
+    }
+  }
+  return pattern;
+}
+
+/// The node that a monitor's file is named after, "n00" of "logs/n00.dmon.txt": where other files
+/// name nodes, one of such a name; else one with a number. Empty: the file is named otherwise.
+std::string node_of_file(const std::string& file, const std::vector<std::string>& named) {
+  std::filesystem::path name = std::filesystem::path(file).stem();
+  const std::string kind = name.extension().string();
+  if (kind == ".dmon" || kind == ".dcgm" || kind == ".smi") {
+    name = name.stem();
+  }
+  const std::string node = name.string();
+  const std::string pattern = pattern_of(node);
+  const bool known =
+      named.empty() ? pattern.find('#') != std::string::npos
+                    : std::any_of(named.begin(), named.end(),
+                                  [&](const auto& other) { return pattern_of(other) == pattern; });
+  return known ? node : "";
+}
+
+/// A GPU, and the file that tells of it.
+struct Watched {
+  import::WatchedGpu gpu;
+  std::string file;
+};
 
 class EvidenceReader {
  public:
@@ -104,15 +152,13 @@ class EvidenceReader {
     } else if (import::is_training_log(file.text)) {
       auto log = import::read_training_log(file.text, file.name);
       keep_steps_of_job(checked_, file.name, log, evidence_.remarks);
-      add_training(log, file.name);
+      add_training(std::move(log), file.name);
     } else if (import::is_gpu_monitor(file.text)) {
-      const std::string node = std::filesystem::path(file.name).stem().string();
-      const auto gpus = import::read_gpu_monitor(file.text, file.name, node, &evidence_.remarks);
-      for (const auto& gpu : gpus) {
+      for (auto& gpu : import::read_gpu_monitor(file.text, file.name, &evidence_.remarks)) {
         refuse_other_gpu(checked_.scenario().cluster.node.gpu, gpu.model, file.name,
                          gpu.model_line);
+        gpus_.push_back({std::move(gpu), file.name});
       }
-      gpus_.insert(gpus_.end(), gpus.begin(), gpus.end());
       monitors_ += (monitors_.empty() ? "" : ", ") + file.name;
     } else {
       add_log_of_nccl_tests(file);
@@ -163,18 +209,21 @@ class EvidenceReader {
     return checked_.scenario().training.global_batch / step.samples_per_s;
   }
 
-  void add_training(const import::TrainingLog& log, const std::string& file) {
+  void add_training(import::TrainingLog log, const std::string& file) {
     for (const std::string& remark : log.remarks) {
       evidence_.remarks.push_back(fmt::format("{}: {}", file, remark));
     }
     if (!log.steps.empty()) {
-      add_steps(log, file);
+      const SeriesSummary summary = add_steps(log, file);
+      tell_earlier_runs(log, file, summary.median);
+      keep_parts_since(summary.since, file, log);
     }
+    const double counting = is_other_program(checked_.scenario(), log) ? kOtherMemory : 0.005;
     if (log.memory_bytes > 0) {
-      note(Feature::memory, file, log.memory_bytes, 0.005);
+      note(Feature::memory, file, log.memory_bytes, counting);
     }
     if (log.reserved_bytes > 0) {
-      note(Feature::reserved_memory, file, log.reserved_bytes, 0.005);
+      note(Feature::reserved_memory, file, log.reserved_bytes, counting);
     }
     add_parts(log, file);
     if (!log.saves.empty()) {
@@ -203,12 +252,42 @@ class EvidenceReader {
                         : std::optional(static_cast<std::int64_t>(median_value(std::move(gaps))));
   }
 
-  void add_steps(const import::TrainingLog& log, const std::string& file) {
+  [[nodiscard]] SeriesSummary summary_of(const std::vector<import::LoggedStep>& steps) const {
     std::vector<SeriesStep> series;
-    for (const auto& step : log.steps) {
+    for (const auto& step : steps) {
       series.push_back({step.step, step.steps, seconds_of(step)});
     }
-    const SeriesSummary summary = summarize_series(series);
+    return summarize_series(series);
+  }
+
+  void tell_earlier_runs(const import::TrainingLog& log, const std::string& file, double last) {
+    for (const import::LoggedRun& run : log.earlier) {
+      evidence_.findings.push_back(fmt::format(
+          "{}:{}: steps come again from {} on, as after a restart: the last run is judged, of {} s "
+          "a step; the run before this line, steps {} to {}, had {} s",
+          file, run.end, run.next, core::number(last), run.steps.front().step,
+          run.steps.back().step, core::number(summary_of(run.steps).median)));
+    }
+  }
+
+  /// Timers of before a change say nothing of what came after.
+  void keep_parts_since(std::int64_t step, const std::string& file, import::TrainingLog& log) {
+    const bool timed = !log.parts.empty();
+    log.parts = import::LoggedPart::since(step, log.parts);
+    if (timed && log.parts.empty()) {
+      evidence_.remarks.push_back(
+          fmt::format("{}: its timers are of before step {}, where its steps changed; they are "
+                      "left out",
+                      file, step));
+    }
+  }
+
+  SeriesSummary add_steps(const import::TrainingLog& log, const std::string& file) {
+    const SeriesSummary summary = summary_of(log.steps);
+    if (!summary.change.empty()) {
+      evidence_.findings.push_back(fmt::format("{}: a step {}; the last is judged, {} s", file,
+                                               summary.change, core::number(summary.median)));
+    }
     const auto lines = static_cast<double>(std::max<std::size_t>(summary.lines, 1));
     // Rounding spreads a figure evenly over one of its last digit: d / sqrt(12), alike in all
     // lines.
@@ -239,6 +318,7 @@ class EvidenceReader {
       note(Feature::regularity, file, summary.regularity, 0.1);
       evidence_.pause_period = summary.period;
     }
+    return summary;
   }
 
   /// Times of a whole job: what saves and input take of that of its steps.
@@ -271,18 +351,21 @@ class EvidenceReader {
   /// shortest tells a slow one.
   void add_parts(const import::TrainingLog& log, const std::string& file) {
     double ratio = 0;
+    const bool nested = holds_input(log);
     for (const TimerNames& part : timer_names()) {
       const auto timer = timer_of(part, log);
       const bool pass = part.feature == Feature::forward || part.feature == Feature::backward;
       if (timer && pass && timer->least > 0) {
         ratio = std::max(ratio, timer->most > timer->least ? timer->most / timer->least : 0);
         note(part.feature, file, timer->least, 0.01);
+        evidence_.observations.back().holds_input = nested && part.feature == Feature::forward;
       } else if (timer && !pass) {
         note(part.feature, file, (timer->least + timer->most) / 2, 0);
       }
     }
     if (ratio > 0) {
       note(Feature::rank_ratio, file, ratio, 0.01);
+      evidence_.observations.back().holds_input = nested;
     }
   }
 
@@ -293,6 +376,11 @@ class EvidenceReader {
       evidence_.wrong_data.push_back(
           fmt::format("{}: {}{}", file, wrong,
                       log.hosts.empty() ? "" : fmt::format(", on {}", fmt::join(log.hosts, " "))));
+    }
+    if (const std::string how = import::unfinished_of(log); !how.empty()) {
+      evidence_.unfinished.push_back(
+          fmt::format("{}: {}{}", file, how,
+                      log.hosts.empty() ? "" : fmt::format("; on {}", fmt::join(log.hosts, " "))));
     }
     Observation observation{Feature::bus_bandwidth, file};
     const auto& first = samples.front();
@@ -379,23 +467,39 @@ class EvidenceReader {
   }
 
   void add_monitors() {
+    for (const auto& [gpu, file] : gpus_) {
+      if (!gpu.node.empty()) {
+        evidence_.nodes.push_back(gpu.node);
+      }
+    }
+    const std::vector<std::string> named = evidence_.nodes;
     std::vector<double> clocks;
     std::vector<double> powers;
-    const import::WatchedGpu* slowest = nullptr;
-    for (const auto& gpu : gpus_) {
-      evidence_.nodes.push_back(gpu.node);
+    const Watched* slowest = nullptr;
+    for (Watched& watched : gpus_) {
+      auto& [gpu, file] = watched;
+      if (gpu.node.empty()) {
+        gpu.node = node_of_file(file, named);
+        if (!gpu.node.empty()) {
+          evidence_.nodes.push_back(gpu.node);
+        }
+      }
       if (gpu.sm_clock_mhz > 0) {
         clocks.push_back(gpu.sm_clock_mhz);
-        slowest = slowest == nullptr || gpu.sm_clock_mhz < slowest->sm_clock_mhz ? &gpu : slowest;
+        slowest =
+            slowest == nullptr || gpu.sm_clock_mhz < slowest->gpu.sm_clock_mhz ? &watched : slowest;
       }
       if (gpu.power_w > 0) {
         powers.push_back(gpu.power_w);
       }
     }
     if (clocks.size() >= 2) {
-      note(Feature::clock_ratio, monitors_, slowest->sm_clock_mhz / median_value(clocks), 0.005);
-      evidence_.slowest_gpu = fmt::format(
-          "{} {}{}", slowest->node, slowest->gpu.starts_with("GPU") ? "" : "GPU ", slowest->gpu);
+      const import::WatchedGpu& gpu = slowest->gpu;
+      note(Feature::clock_ratio, monitors_, gpu.sm_clock_mhz / median_value(clocks), 0.005);
+      const std::string name = (gpu.gpu.starts_with("GPU") ? "" : "GPU ") + gpu.gpu;
+      evidence_.slowest_gpu = gpu.node.empty()
+                                  ? fmt::format("{} of the node of {}", name, slowest->file)
+                                  : fmt::format("{} {}", gpu.node, name);
     }
     if (!powers.empty()) {
       note(Feature::power, monitors_, median_value(powers), 0.02);
@@ -408,103 +512,11 @@ class EvidenceReader {
 
   const training::CheckedScenario& checked_;
   Evidence evidence_;
-  std::vector<import::WatchedGpu> gpus_;
+  std::vector<Watched> gpus_;
   std::string monitors_;
 };
 
 }  // namespace
-
-std::string_view in_words(Feature feature) {
-  switch (feature) {
-    case Feature::step_time:
-      return "median step";
-    case Feature::spread:
-      return "scatter of steps / median";
-    case Feature::pauses:
-      return "share of time in pauses";
-    case Feature::regularity:
-      return "pauses at equal distances, share";
-    case Feature::forward:
-      return "forward passes, fastest rank";
-    case Feature::backward:
-      return "backward passes, fastest rank";
-    case Feature::rank_ratio:
-      return "slowest / fastest rank";
-    case Feature::stage_waits:
-      return "transfers and waits between stages";
-    case Feature::data:
-      return "data-parallel communication";
-    case Feature::optimizer:
-      return "optimizer";
-    case Feature::input:
-      return "waiting for input";
-    case Feature::memory:
-      return "memory allocated at the peak";
-    case Feature::reserved_memory:
-      return "memory reserved at the peak";
-    case Feature::bus_bandwidth:
-      return "bus bandwidth";
-    case Feature::clock_ratio:
-      return "lowest / median clock of the GPUs";
-    case Feature::power:
-      return "power of a GPU";
-    case Feature::products:
-      return "matrix products, time / predicted";
-    case Feature::save:
-      return "training stands still for a save";
-    case Feature::load:
-      return "load of a checkpoint";
-  }
-  return "";
-}
-
-std::string_view unit_of(Feature feature) {
-  switch (feature) {
-    case Feature::step_time:
-    case Feature::forward:
-    case Feature::backward:
-    case Feature::stage_waits:
-    case Feature::data:
-    case Feature::optimizer:
-    case Feature::input:
-    case Feature::save:
-    case Feature::load:
-      return "s";
-    case Feature::memory:
-    case Feature::reserved_memory:
-      return "B";
-    case Feature::bus_bandwidth:
-      return "B/s";
-    case Feature::power:
-      return "W";
-    default:
-      return "1";
-  }
-}
-
-std::string shown(Feature feature, double figure) {
-  const std::string_view unit = unit_of(feature);
-  if (unit == "1") {
-    return core::percent(figure) + " %";
-  }
-  const bool bytes = unit.front() == 'B';
-  return fmt::format("{} {}{}", core::number(bytes ? figure / 1e9 : figure), bytes ? "G" : "",
-                     unit);
-}
-
-bool is_ratio(Feature feature) {
-  switch (feature) {
-    case Feature::pauses:
-    case Feature::regularity:
-    case Feature::stage_waits:
-    case Feature::data:
-    case Feature::optimizer:
-    case Feature::input:
-      return false;
-    default:
-      return true;
-  }
-}
 
 Evidence read_evidence(const training::CheckedScenario& checked,
                        const std::vector<LogFile>& files) {

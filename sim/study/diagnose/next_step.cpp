@@ -40,6 +40,12 @@ constexpr std::array<OwnError, 19> kOwnErrors{{{Feature::step_time, 0.02},
                                                {Feature::load, 0.2}}};
 /// A node may be slow for other reasons than its clock.
 constexpr double kClockOfSlowNode = 0.15;
+/// What memory a program counts is often another (of which rank, with which buffers, what its
+/// allocator keeps), which a line does not say; then it may be off by so much: of known software
+/// one row in ten is by 13 to 29 % (docs/validation.md). Judged.
+constexpr double kOtherCounting = 0.3, kErrorOfOtherCounting = 0.4;
+/// A monitor's clock is seldom of another time or node than the job's steps. Judged.
+constexpr double kOtherClock = 0.1, kErrorOfOtherClock = 0.4;
 /// What is not listed may move any figure by so much.
 constexpr double kUnlisted = 0.25;
 
@@ -199,6 +205,13 @@ double own_error(Feature feature, double figure, Cause cause) {
   return is_ratio(feature) ? found->fixed : std::hypot(found->fixed, found->share * figure);
 }
 
+const std::array<Doubt, 2>& doubts() {
+  static constexpr std::array<Doubt, 2> list{
+      {{{Feature::memory, Feature::reserved_memory}, kOtherCounting, kErrorOfOtherCounting},
+       {{Feature::clock_ratio, Feature::clock_ratio}, kOtherClock, kErrorOfOtherClock}}};
+  return list;
+}
+
 bool shares_kernel_error(Feature feature) {
   return feature == Feature::step_time || feature == Feature::forward ||
          feature == Feature::backward || feature == Feature::products;
@@ -312,6 +325,14 @@ std::vector<core::ModelConstant> diagnose_constants() {
                  "judged: how likely two causes at once are, any two, beside a single one"});
   out.push_back({"study.clock_of_a_slow_node", kClockOfSlowNode, "", 0,
                  "judged: a node may be slow for other reasons than its clock"});
+  out.push_back({"study.other_counting_of_memory", kOtherCounting, "", 0,
+                 "judged: how likely a log's memory is counted otherwise than is predicted"});
+  out.push_back({"study.error_of_other_counting_of_memory", kErrorOfOtherCounting, "", 0,
+                 "judged: then, of the logarithm"});
+  out.push_back({"study.other_clock", kOtherClock, "", 0,
+                 "judged: how likely a monitor's clock is of another time or node than the steps"});
+  out.push_back(
+      {"study.error_of_other_clock", kErrorOfOtherClock, "", 0, "judged: then, of the logarithm"});
   out.push_back(
       {"study.error_of_what_is_unlisted", kUnlisted, "", 0,
        "judged: what is not listed moves any figure by so much, or 2, 4, 8 or 16 times that"});

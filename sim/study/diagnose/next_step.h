@@ -19,6 +19,18 @@ double own_error(Feature feature, double figure, Cause cause);
 /// down to a card at a tenth of its rate, though that explains a tenth (NVIDIA/nccl, issue 1453).
 inline constexpr std::array kReachOfUnlisted{1.0, 2.0, 4.0, 8.0, 16.0};
 
+/// A witness that may be of something else than is predicted, all its figures together.
+struct Doubt {
+  std::array<Feature, 2> features;
+  double share = 0;      ///< how likely that is
+  double deviation = 0;  ///< of the logarithm then
+
+  [[nodiscard]] bool is_of(Feature feature) const {
+    return feature == features[0] || feature == features[1];
+  }
+};
+const std::array<Doubt, 2>& doubts();
+
 /// Whether it is as wrong as the speed of kernels is.
 bool shares_kernel_error(Feature feature);
 

@@ -253,6 +253,14 @@ bool is_program_of(import::TrainingProgram program, const std::string& framework
                                            program) != found->programs.end();
 }
 
+}  // namespace
+
+bool is_other_program(const training::Scenario& scenario, const import::TrainingLog& log) {
+  return !log.steps.empty() && !is_program_of(log.program, scenario.training.framework.name);
+}
+
+namespace {
+
 /// What the program fuses and overlaps is the framework's, so another one's steps are another
 /// job's.
 void tell_program(const training::Scenario& scenario,
@@ -260,7 +268,7 @@ void tell_program(const training::Scenario& scenario,
                   const import::TrainingLog& log,
                   std::vector<std::string>& remarks) {
   const std::string& framework = scenario.training.framework.name;
-  if (!log.steps.empty() && !is_program_of(log.program, framework)) {
+  if (is_other_program(scenario, log)) {
     remarks.push_back(
         fmt::format("{}: its lines are those of {}, training.framework is {}: what software fuses "
                     "and overlaps differs; give the framework of the program that ran",

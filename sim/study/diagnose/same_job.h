@@ -22,6 +22,9 @@ void keep_steps_of_job(const training::CheckedScenario& checked,
                        import::TrainingLog& log,
                        std::vector<std::string>& remarks);
 
+/// Whether the log is of another program than the scenario's framework.
+bool is_other_program(const training::Scenario& scenario, const import::TrainingLog& log);
+
 /// Refuses what was measured on other GPUs than the scenario's. A name that is not known, or leaves
 /// open what differs, is none of another.
 /// @param device  as the driver calls it; empty: the file does not say

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <map>
 
+#include "sim/study/diagnose/step_states.h"
+
 namespace headway::study {
 
 namespace {
@@ -21,6 +23,43 @@ double robust_deviation(const std::vector<double>& values, double median) {
     distances.push_back(std::abs(value - median));
   }
   return 1.4826 * middle(std::move(distances));
+}
+
+/// Lines to both sides of one that tell what is usual there.
+constexpr std::size_t kAround = 10;
+
+/// What each is above the median of those around it.
+std::vector<double> beside_neighbours(const std::vector<double>& values) {
+  std::vector<double> out;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const std::size_t from = i - std::min(i, kAround);
+    const std::size_t to = std::min(values.size(), i + kAround + 1);
+    out.push_back(values[i] - middle({values.begin() + static_cast<std::ptrdiff_t>(from),
+                                      values.begin() + static_cast<std::ptrdiff_t>(to)}));
+  }
+  return out;
+}
+
+/// The lines of the last state; those of a trend as they would be at its end.
+std::vector<SeriesStep> as_they_are_last(const std::vector<SeriesStep>& lines,
+                                         SeriesSummary& summary) {
+  const std::vector<SeriesState> states = states_of(lines);
+  const SeriesState& last = states.back();
+  summary.change = words_of(states, lines);
+  std::vector<SeriesStep> out(lines.begin() + static_cast<std::ptrdiff_t>(last.begin),
+                              lines.begin() + static_cast<std::ptrdiff_t>(last.end));
+  if (summary.change.empty()) {
+    return out;
+  }
+  summary.since = out.front().step;
+  if (last.first != last.last) {
+    const double n = static_cast<double>(out.size() - 1);
+    for (std::size_t i = 0; i < out.size(); ++i) {
+      out[i].seconds *= last.last / std::lerp(last.first, last.last, static_cast<double>(i) / n);
+    }
+    summary.since = out[out.size() - out.size() / 4].step;
+  }
+  return out;
 }
 
 void find_period(const std::vector<std::int64_t>& pauses, SeriesSummary& summary) {
@@ -64,9 +103,9 @@ double share_of_pauses(const std::vector<SeriesStep>& lines,
 SeriesSummary summarize_series(const std::vector<SeriesStep>& series) {
   const std::size_t warm = series.size() < 10 ? std::min<std::size_t>(1, series.size() / 2)
                                               : std::max<std::size_t>(2, series.size() / 10);
-  const std::vector<SeriesStep> kept(series.begin() + static_cast<std::ptrdiff_t>(warm),
-                                     series.end());
   SeriesSummary summary;
+  const std::vector<SeriesStep> kept =
+      as_they_are_last({series.begin() + static_cast<std::ptrdiff_t>(warm), series.end()}, summary);
   summary.lines = kept.size();
   std::vector<double> times;
   std::vector<double> together;
@@ -79,16 +118,18 @@ SeriesSummary summarize_series(const std::vector<SeriesStep>& series) {
   const double limit = summary.median + std::max(0.25 * summary.median, 6 * scatter);
   std::vector<std::int64_t> pauses;
   std::vector<double> usual;
+  bool paused = false;
   for (const SeriesStep& step : kept) {
-    if (step.seconds > limit) {
-      pauses.push_back(step.step);
-    } else {
+    if (step.seconds <= limit) {
       usual.push_back(step.seconds);
+    } else if (!paused) {
+      pauses.push_back(step.step);
     }
+    paused = step.seconds > limit;
   }
   summary.together = together.empty() ? 1 : middle(std::move(together));
   summary.spread =
-      robust_deviation(usual, middle(usual)) / summary.median * std::sqrt(summary.together);
+      robust_deviation(beside_neighbours(usual), 0) / summary.median * std::sqrt(summary.together);
   find_period(pauses, summary);
   summary.pauses = share_of_pauses(kept, pauses, limit, summary);
   return summary;

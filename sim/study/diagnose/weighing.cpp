@@ -12,6 +12,10 @@ namespace headway::study {
 
 namespace {
 
+/// That a node computes faster than its clock lets it is as likely as that it is so many times as
+/// much slower: of what memory bounds the clock says nothing. Judged.
+constexpr double kFasterThanClock = 2;
+
 /// How much lies between two severities of a cause where all between them are possible too: of
 /// shares that something keeps, which are as likely one as another, their difference; of waits and
 /// deviations, which may be of any size, their ratio. 0: kinds, with nothing between them.
@@ -95,7 +99,28 @@ double Weighing::log_likelihood_of(const std::vector<double>& figures,
   for (std::size_t i = 0; i < figures.size(); ++i) {
     residuals.push_back(residual(evidence_.observations[i], figures[i], hypothesis));
   }
-  return log_likelihood(residuals);
+  return log_likelihood_in_doubt(std::move(residuals), 0);
+}
+
+double Weighing::log_likelihood_in_doubt(std::vector<Residual> residuals, std::size_t doubt) const {
+  if (doubt == doubts().size()) {
+    return log_likelihood(residuals);
+  }
+  const Doubt& doubted = doubts()[doubt];
+  std::vector<Residual> widened = residuals;
+  bool any = false;
+  for (std::size_t i = 0; i < widened.size(); ++i) {
+    if (doubted.is_of(evidence_.observations[i].feature)) {
+      widened[i].deviation = std::hypot(widened[i].deviation, doubted.deviation);
+      any = true;
+    }
+  }
+  const double as_it_says = log_likelihood_in_doubt(std::move(residuals), doubt + 1);
+  if (!any) {
+    return as_it_says;
+  }
+  return log_mean({as_it_says, log_likelihood_in_doubt(std::move(widened), doubt + 1)},
+                  {1 - doubted.share, doubted.share});
 }
 
 double Weighing::log_likelihood_of_unlisted() const {
@@ -169,6 +194,10 @@ Residual Weighing::residual(const Observation& observation,
     r.difference = std::max(0.0, r.difference);
   }
   const bool slow_node = part_of(hypothesis, Cause::slow_node) != nullptr;
+  // A node may be slower than its clock, for other reasons, but hardly faster.
+  if (slow_node && observation.feature == Feature::clock_ratio && r.difference < 0) {
+    r.difference *= kFasterThanClock;
+  }
   r.deviation =
       std::hypot(observation.noise, own_error(observation.feature, figure / scale,
                                               slow_node ? Cause::slow_node : hypothesis.cause));

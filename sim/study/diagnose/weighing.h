@@ -64,6 +64,10 @@ class Weighing {
 
  private:
   [[nodiscard]] double scale_of(Feature feature) const;
+  /// The mean over whether each witness that may be doubted, from `doubt` on, is of what is
+  /// predicted, or of something else.
+  [[nodiscard]] double log_likelihood_in_doubt(std::vector<Residual> residuals,
+                                               std::size_t doubt) const;
   [[nodiscard]] Residual residual(const Observation& observation,
                                   double figure,
                                   const Hypothesis& hypothesis) const;

@@ -54,6 +54,8 @@ class Against {
   void add_steps(const MeasuredFile& file) {
     const auto checked = training::check(loaded_.scenario, loaded_.marks);
     const auto evidence = read_evidence(checked, {{file.name, file.text}});
+    report_.assumptions.insert(report_.assumptions.end(), evidence.findings.begin(),
+                               evidence.findings.end());
     report_.assumptions.insert(report_.assumptions.end(), evidence.remarks.begin(),
                                evidence.remarks.end());
     for (const Observation& observation : evidence.observations) {
@@ -79,6 +81,7 @@ class Against {
     refuse_other_gpu(machine_.cluster.node.gpu, log.device, file, log.device_line);
     const auto samples = fit::from_nccl_tests(log, file, {.options = false}).set.samples;
     const std::string wrong = import::wrong_data_of(log);
+    const std::string unfinished = import::unfinished_of(log);
     std::map<double, std::vector<double>> seconds;  // by size
     for (const auto& sample : samples) {
       if (is_threshold(static_cast<std::uint64_t>(sample.bytes), sample.ranks)) {
@@ -87,10 +90,11 @@ class Against {
     }
     if (seconds.empty()) {
       throw core::Error(fmt::format(
-          "{}: {}no message of 64 MiB or more, and 1 MiB or more a GPU; predictions of smaller "
+          "{}: {}{}no message of 64 MiB or more, and 1 MiB or more a GPU; predictions of smaller "
           "ones "
           "miss by too much to accept or refuse a machine by them: run nccl-tests with -e 16G",
-          file, wrong.empty() ? "" : "WRONG DATA (" + wrong + "), and "));
+          file, wrong.empty() ? "" : "WRONG DATA (" + wrong + "), and ",
+          unfinished.empty() ? "" : "the test DID NOT END (" + unfinished + "), and "));
     }
     const auto& first = samples.front();
     const auto kind = core::from_word<core::CollectiveKind>(first.op);
@@ -104,7 +108,7 @@ class Against {
           {*kind, first.ranks, first.ranks_per_node, static_cast<std::uint64_t>(bytes)}, file);
       const double bus =
           network::bus_bandwidth(*kind, core::Bytes(bytes), first.ranks, core::Seconds(mean)).si();
-      report_.verdicts.push_back({file, log.hosts, std::move(threshold), bus, wrong});
+      report_.verdicts.push_back({file, log.hosts, std::move(threshold), bus, wrong, unfinished});
     }
   }
 
@@ -313,6 +317,11 @@ std::string reason_of(const Verdict& verdict) {
         "{}: WRONG DATA: {} of {} over {} GPUs{}", verdict.source, verdict.wrong_data,
         core::to_word(*threshold.collective), threshold.gpus,
         verdict.nodes.empty() ? "" : fmt::format(" of {}", fmt::join(verdict.nodes, " ")));
+  }
+  if (!verdict.unfinished.empty()) {
+    return fmt::format(
+        "{}: DID NOT END: {}{}", verdict.source, verdict.unfinished,
+        verdict.nodes.empty() ? "" : fmt::format("; on {}", fmt::join(verdict.nodes, " ")));
   }
   return fmt::format(
       "{}: {}{} of {} GPU{}{} is {}, {} {} is expected", verdict.source,

@@ -336,14 +336,17 @@ std::string expect_sentence(const ExpectReport& report) {
   }
   const bool wrong = std::any_of(report.verdicts.begin(), report.verdicts.end(),
                                  [](const Verdict& v) { return !v.wrong_data.empty(); });
+  const bool unfinished = std::any_of(report.verdicts.begin(), report.verdicts.end(),
+                                      [](const Verdict& v) { return !v.unfinished.empty(); });
   std::string bad;
   for (const NodeVerdict& node : report.nodes) {
     if (node.state == NodeState::failed) {
       bad += (bad.empty() ? "" : ", ") + node.node;
     }
   }
-  return fmt::format("{} of {} measured figures are beyond their limits{}{}.", failed,
+  return fmt::format("{} of {} measured figures are beyond their limits{}{}{}.", failed,
                      report.verdicts.size(), wrong ? " or of wrong data" : "",
+                     unfinished ? " or of tests that did not end" : "",
                      bad.empty() ? "" : "; nodes that failed: " + bad);
 }
 

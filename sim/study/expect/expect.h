@@ -99,17 +99,23 @@ struct Verdict {
   Threshold threshold;
   double measured = 0;
   std::string wrong_data = {};  ///< what the test found wrong of what it moved; empty: nothing
+  std::string unfinished = {};  ///< how the test came to no end; empty: it came to one
 
-  /// Fast and wrong is no pass.
-  [[nodiscard]] bool passed() const { return wrong_data.empty() && threshold.accepts(measured); }
+  /// Fast and wrong is no pass, nor is fast until it died.
+  [[nodiscard]] bool passed() const {
+    return wrong_data.empty() && unfinished.empty() && threshold.accepts(measured);
+  }
 
   template <class V>
   void fields(V& v) const {
     v.part("source", source, "file it was read from");
     v.part("nodes", nodes, "that took part, where the file names them");
-    v.part("passed", passed(), "the limit is kept, by data that are right");
+    v.part("passed", passed(),
+           "the limit is kept, by data that are right, in a test that came to its end");
     v.part("wrong_data", wrong_data.empty() ? std::nullopt : std::optional(wrong_data),
            "of nccl-tests: what it found wrong of the data it moved, of any size; null: nothing");
+    v.part("unfinished", unfinished.empty() ? std::nullopt : std::optional(unfinished),
+           "of nccl-tests: how it came to no end, of any size; null: it came to one");
     v.figure("measured", measured, "", "the figure, in the unit of the threshold",
              core::non_negative);
     v.part("threshold", threshold, "that it was held to");
