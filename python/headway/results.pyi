@@ -723,8 +723,9 @@ class IntervalPoint(Record):
         """ETTR of the same job at that interval; absent where the run would hardly end"""
     @property
     def exact(self) -> bool:
-        """by closed form, where nobody waits for a spare and it agrees with the trials; else up
-        to 50 trials with equal random numbers"""
+        """by closed form, where nobody waits for a spare and it agrees with the trials; else
+        trials with equal random numbers, 50 or as many as see 100 failures, or that form of a
+        short run where all trials would see fewer than 10"""
 
 class EarlierDetection(Record):
     """`campaign.advice.earlier_detection[]` of ``headway run``: what it is worth to notice
@@ -2692,7 +2693,7 @@ class TopoStressResult(Result):
         """which of several equal cables a packet takes"""
     @property
     def gpus(self) -> int:
-        """that take part, spread evenly over the fabric"""
+        """of a group, spread evenly over the fabric"""
     @property
     def rows(self) -> tuple[StressRow, ...]:
         """one a traffic and size"""
@@ -2712,6 +2713,9 @@ class StressRow(Record):
         permutation: each GPU sends to another one; incast: 16 send to one; bystander: one that
         sends past an incast to an idle GPU beside its receiver; gradients: an all_reduce while
         each of its GPUs writes 4 messages to one of few storage servers; storage: those writes"""
+    @property
+    def groups(self) -> int:
+        """of `gpus` GPUs that do it at once, side by side in the same nodes"""
     @property
     def message_bytes(self) -> float:
         """of one message, or a sixteenth of the array [B]"""
@@ -3400,7 +3404,7 @@ class StressReport(Record):
         """which of several equal cables a packet takes"""
     @property
     def gpus(self) -> int:
-        """that take part, spread evenly over the fabric"""
+        """of a group, spread evenly over the fabric"""
     @property
     def rows(self) -> tuple[StressRow, ...]:
         """one a traffic and size"""

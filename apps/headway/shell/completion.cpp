@@ -10,7 +10,7 @@
 #include "sim/config/suggestions/suggest.h"
 #include "sim/core/error.h"
 #include "sim/drill/drill.h"
-#include "sim/network/packet/packet_spec.h"
+#include "sim/network/packet_spec.h"
 #include "sim/plan/search.h"
 #include "sim/report/verbs/drill_report.h"
 #include "sim/report/verbs/plan_report.h"
