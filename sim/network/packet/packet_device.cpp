@@ -12,6 +12,24 @@ core::Tick PacketScene::round_trip(const PacketFlow& flow) const {
   return 2 * flow.latency + full + more * (store ? full : head);
 }
 
+std::uint32_t PacketScene::by_destination(std::uint32_t count,
+                                          std::uint32_t device,
+                                          const PacketFlow& flow) const {
+  const std::uint32_t last =
+      traffic.ways[traffic.legs[flow.first_leg + flow.legs - 1].first_way].last_cable;
+  const std::uint32_t leaf = network.cables[last].from;
+  const std::uint32_t port = last - network.devices[leaf].first_cable;
+  const bool above =
+      !network.devices[device].endpoint && network.edge_of_device[device] == kNowhere;
+  const std::uint32_t ports = std::max(1U, network.devices[leaf].ports);
+  return (above ? network.edge_of_device[leaf] + port * count / ports : port) % count;
+}
+
+std::int64_t PacketScene::buffer_of(const Cable& cable) const {
+  const std::int64_t all = cable.buffer > 0 ? cable.buffer : network.cable_buffer;
+  return classes.count == 1 ? all : all / classes.count;
+}
+
 double PacketScene::first_window(const PacketFlow& flow) const {
   return std::ceil(static_cast<double>(round_trip(flow)) /
                    static_cast<double>(time_of(flow, payload))) +

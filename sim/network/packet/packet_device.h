@@ -111,28 +111,16 @@ struct PacketScene {
   [[nodiscard]] std::uint32_t fixed_choice(std::uint32_t count,
                                            std::uint32_t device,
                                            std::uint32_t flow) const {
-    return choice == PathChoice::destination
-               ? by_destination(count, device, traffic.flows[flow])
-               : below(count, draw(device, flow, traffic.flows[flow].label));
+    const PacketFlow& of = traffic.flows[flow];
+    return choice == PathChoice::destination ? by_destination(count, device, of)
+                                             : below(count, draw(device, flow, of.label));
   }
   /// A leaf by the destination's port there, switches above it by its leaf and then by that port.
   [[nodiscard]] std::uint32_t by_destination(std::uint32_t count,
                                              std::uint32_t device,
-                                             const PacketFlow& flow) const {
-    const std::uint32_t last =
-        traffic.ways[traffic.legs[flow.first_leg + flow.legs - 1].first_way].last_cable;
-    const std::uint32_t leaf = network.cables[last].from;
-    const std::uint32_t port = last - network.devices[leaf].first_cable;
-    const bool above =
-        !network.devices[device].endpoint && network.edge_of_device[device] == kNowhere;
-    const std::uint32_t ports = std::max(1U, network.devices[leaf].ports);
-    return (above ? network.edge_of_device[leaf] + port * count / ports : port) % count;
-  }
+                                             const PacketFlow& flow) const;
   /// Bytes behind a cable under credits that one class may fill.
-  [[nodiscard]] std::int64_t buffer_of(const Cable& cable) const {
-    const std::int64_t all = cable.buffer > 0 ? cable.buffer : network.cable_buffer;
-    return classes.count == 1 ? all : all / classes.count;
-  }
+  [[nodiscard]] std::int64_t buffer_of(const Cable& cable) const;
   /// Least time between two packets that an endpoint sends by a cable: its network card's.
   [[nodiscard]] core::Tick gap_of(const Cable& cable) const {
     return cable.scale_up ? 0 : card_gap;
