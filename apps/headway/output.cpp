@@ -116,9 +116,7 @@ void write_stream(const OutFile& out) {
 class Draft {
  public:
   Draft(const OutFile& out, std::size_t number)
-      : out_(out.path),
-        target_(target_of(out.path)),
-        path_(name(number, 0)) {
+      : out_(out.path), target_(target_of(out.path)), path_(name(number, 0)) {
     // Processes of several containers may have one number and one folder, and one that was killed
     // leaves its draft behind: what is there is another's.
     int file = create();

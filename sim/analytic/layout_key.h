@@ -54,13 +54,13 @@ struct KeyHash {
       again = 31 * again + layers;
     }
     return hash_of({again, p.tensor, p.context, p.expert, p.expert_tensor, p.pipeline,
-                  p.virtual_stages, p.micro_batch, key.data, p.shard_group_size,
-                  p.first_stage_layers, p.last_stage_layers, parts, p.recompute_period,
-                  p.recompute_layers,
-                  pack_nibbles({static_cast<int>(p.recompute), static_cast<int>(p.sharding),
-                          static_cast<int>(p.schedule), static_cast<int>(p.context_kind),
-                          static_cast<int>(p.rank_order), static_cast<int>(p.offload),
-                          static_cast<int>(p.sequence), static_cast<int>(p.reshard)})});
+                    p.virtual_stages, p.micro_batch, key.data, p.shard_group_size,
+                    p.first_stage_layers, p.last_stage_layers, parts, p.recompute_period,
+                    p.recompute_layers,
+                    pack_nibbles({static_cast<int>(p.recompute), static_cast<int>(p.sharding),
+                                  static_cast<int>(p.schedule), static_cast<int>(p.context_kind),
+                                  static_cast<int>(p.rank_order), static_cast<int>(p.offload),
+                                  static_cast<int>(p.sequence), static_cast<int>(p.reshard)})});
   }
   std::size_t operator()(const OrderKey& key) const {
     return hash_of({static_cast<int>(key.schedule), key.pipeline, key.chunks, key.micro_batches});

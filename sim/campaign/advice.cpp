@@ -82,9 +82,9 @@ double failures_per_trial(const JobModel& job) {
 
 int trials_per_question(const JobModel& job, std::size_t trials) {
   const double wanted = kFailuresPerQuestion / std::max(failures_per_trial(job), 1e-9);
-  return static_cast<int>(std::clamp(std::ceil(wanted), double{kTrialsPerQuestion},
-                                     std::max(double{kTrialsPerQuestion},
-                                              static_cast<double>(trials))));
+  return static_cast<int>(
+      std::clamp(std::ceil(wanted), double{kTrialsPerQuestion},
+                 std::max(double{kTrialsPerQuestion}, static_cast<double>(trials))));
 }
 
 bool is_long(const JobModel& job) {

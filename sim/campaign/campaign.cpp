@@ -50,7 +50,8 @@ class Metering {
         input_(resolved.input_bytes),
         saved_(resolved.checkpoint_bytes),
         loaded_(resolved.restart_bytes),
-        archived_(static_cast<double>(archived_every(resolved.job)) * effective_interval(resolved.job)),
+        archived_(static_cast<double>(archived_every(resolved.job)) *
+                  effective_interval(resolved.job)),
         oldest_(checked.scenario().run.checkpoint.keep * effective_interval(resolved.job)) {}
 
   [[nodiscard]] price::Usage of(const TrialResult& trial) const {

@@ -388,8 +388,8 @@ DrillResult drill(const training::CheckedScenario& checked,
   result.tried_remedies = options.remedies;
   if (options.remedies) {
     const auto nodes = std::max<std::int64_t>(1, effect.nodes_lost);
-    result.remedies =
-        try_remedies(again, changes_for(checked.scenario(), result.setup, result.fault, nodes), result.lost);
+    result.remedies = try_remedies(
+        again, changes_for(checked.scenario(), result.setup, result.fault, nodes), result.lost);
   }
   assume(checked.scenario(), result);
   warn(result);

@@ -159,7 +159,8 @@ void set_saves(const training::CheckedScenario& checked,
   saves.via_drives = checkpoint.via_drives;
   saves.node_bytes = storage::share_of_writer(layout, checkpoint);
   saves.node_rate = storage.client_write_bandwidth;
-  saves.server_share = storage.write_bandwidth / static_cast<double>(storage::writing_nodes(layout, checkpoint));
+  saves.server_share =
+      storage.write_bandwidth / static_cast<double>(storage::writing_nodes(layout, checkpoint));
   saves.keep = checkpoint.keep;
   saves.archive = checkpoint.archive.value_or(saves.archive);
 }
@@ -212,8 +213,7 @@ void set_machine(const training::Scenario& scenario, DrillSetup& setup) {
   const auto ports = static_cast<int>(shape.ports_per_leaf);
   const int ports_of_node = shape.rail_leaves ? 1 : static_cast<int>(shape.rails);
   setup.room_of_leaf = std::max(1, ports / ports_of_node);
-  setup.nodes_per_leaf =
-      static_cast<int>(std::min<std::int64_t>(setup.room_of_leaf, setup.nodes));
+  setup.nodes_per_leaf = static_cast<int>(std::min<std::int64_t>(setup.room_of_leaf, setup.nodes));
   setup.nodes_per_rack = static_cast<int>(std::clamp<std::int64_t>(
       std::max(2, scenario.cluster.node.scale_up.domain_gpus / scenario.cluster.node.gpus), 1,
       setup.nodes));

@@ -92,8 +92,8 @@ std::int64_t elements_of_a_piece(Precision precision) {
 
 /// Share of the rate that is left when rows of an operand do not begin at 16-byte boundaries.
 /// Tensor cores load 16-byte pieces of a row (NVIDIA DU-09799, section 2; 8 elements of 16 bits, 16
-/// of 8, 4 of tf32): kernels for other rows are several times slower, batched ones fall back to the cores
-/// without matrix units (one sixteenth of the peak on A100).
+/// of 8, 4 of tf32): kernels for other rows are several times slower, batched ones fall back to the
+/// cores without matrix units (one sixteenth of the peak on A100).
 double alignment_share(const Kernel& kernel) {
   const std::int64_t aligned = elements_of_a_piece(kernel.precision);
   if (kernel.precision == Precision::fp32) {

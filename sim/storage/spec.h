@@ -168,10 +168,11 @@ struct CheckpointSpec {
         "Saved bytes: 2 weights + 12 fp32 Adam state; left out: what training keeps of each.",
         core::Range{0.1, 1000, false, false, "from 0.1 to 1,000"});
     v.optional("keep", keep, "Checkpoints kept; older ones are deleted.", number_range);
-    v.optional("archive", archive,
-               "Useful work after which a checkpoint is kept for good (nearest save; each, if saves "
-               "are rarer); absent: none is.",
-               core::period);
+    v.optional(
+        "archive", archive,
+        "Useful work after which a checkpoint is kept for good (nearest save; each, if saves "
+        "are rarer); absent: none is.",
+        core::period);
     v.optional("every", every,
                "Each how many-th save goes to storage; the others stay in `levels`.", number_range);
     v.optional("levels", levels, "Nearer places that saves go to as well.");

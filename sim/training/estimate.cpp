@@ -142,15 +142,17 @@ constexpr double kKibibyte = 1024;
 
 /// What is left of a limit; unlimited if there is none, or what is in use cannot be read.
 double left_of(double limit, double used) {
-  return std::isfinite(limit) ? std::max(0.0, limit - (std::isfinite(used) ? used : 0)) : core::kInfinity;
+  return std::isfinite(limit) ? std::max(0.0, limit - (std::isfinite(used) ? used : 0))
+                              : core::kInfinity;
 }
 
 /// What a control group may still take: pages of files that it holds can be given back.
-double control_group_memory(const char* most, const char* used, const char* statistics,
+double control_group_memory(const char* most,
+                            const char* used,
+                            const char* statistics,
                             std::string_view files) {
   const double cached = number_in_file(statistics, files);
-  return left_of(number_in_file(most),
-                 number_in_file(used) - (std::isfinite(cached) ? cached : 0));
+  return left_of(number_in_file(most), number_in_file(used) - (std::isfinite(cached) ? cached : 0));
 }
 
 double address_space() {

@@ -66,7 +66,7 @@ TEST(IndexBelow, CoversAllValuesAndNoMore) {
 
 // The transforms at points where the answer is known by hand.
 TEST(Transforms, InvertTheirDistributions) {
-  EXPECT_DOUBLE_EQ(exponential_from(std::exp(-1.0), 250), 250);         // survival 1/e at the mean
+  EXPECT_DOUBLE_EQ(exponential_from(std::exp(-1.0), 250), 250);  // survival 1/e at the mean
   EXPECT_DOUBLE_EQ(normal_from(0.5, 7, 2), 7);
   EXPECT_NEAR(normal_from(0.97724986805182079, 7, 2), 11, 1e-12);  // two deviations above
   EXPECT_DOUBLE_EQ(lognormal_from(0.5, 2, 0.3), std::exp(2.0));    // the median

@@ -79,8 +79,8 @@ TEST(Route, DestinationModuloGivesEveryDestinationItsOwnCable) {
   EXPECT_EQ(ups.size(), 32U);
 }
 
-// Behind a rail's leaf all ports are of that rail: numbered leaf by leaf they still go by all of its
-// uplinks.
+// Behind a rail's leaf all ports are of that rail: numbered leaf by leaf they still go by all of
+// its uplinks.
 TEST(Route, DestinationModuloUsesAllCablesOfARailsLeaf) {
   auto in = dgx_h100(64);
   in.fabric.ports_per_leaf = 32;

@@ -111,8 +111,8 @@ TEST(SteppedRing, OfUnequalHopsTakesTheirSum) {
   const double inside = route(fabric, GpuId(0), GpuId(1)).latency.si();
   const double between = route(fabric, GpuId(0), GpuId(8)).latency.si();
   ASSERT_GT(between, 2 * inside);
-  const auto result = run_stepped(
-      fabric, {CollectiveKind::all_gather, core::Bytes(256), Algorithm::ring, {}}, 32);
+  const auto result =
+      run_stepped(fabric, {CollectiveKind::all_gather, core::Bytes(256), Algorithm::ring, {}}, 32);
   const double sum = 27 * inside + 4 * between;
   EXPECT_NEAR(static_cast<double>(result.end) * 1e-12, sum, 0.01 * sum);
 }

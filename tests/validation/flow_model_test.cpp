@@ -73,7 +73,8 @@ TEST(FlowModelError, LiesBetweenTheSizesOfTheTable) {
   EXPECT_EQ(times(1e9), 1);
 }
 
-// All groups of a step make a call at once: where the table has rows of several at once, they count.
+// All groups of a step make a call at once: where the table has rows of several at once, they
+// count.
 TEST(FlowModelError, IsThatOfTheFullLoad) {
   auto rows = table();
   rows.push_back({kFabric, "credits", "all_to_all", core::Bytes(1e4), 2, 8});

@@ -241,7 +241,8 @@ class Router {
     const std::uint32_t far = fabric_.storage_leaf(target, near / shape_.leaves_per_tree);
     const LinkId nic = fabric_.nic_link(port.node, port.rail, plane, write);
     // Servers are numbered behind the rail ports.
-    const std::uint32_t number = write ? shape_.nodes * shape_.rails + target : number_by_leaf(port);
+    const std::uint32_t number =
+        write ? shape_.nodes * shape_.rails + target : number_by_leaf(port);
     int switches = 1;
     if (write) {
       add(nic, share);
@@ -275,8 +276,7 @@ class Router {
       return port_number(port);
     }
     const std::uint32_t leaf = fabric_.leaf_of(port.node, port.rail, 0) % shape_.leaves_per_tree;
-    return leaf * shape_.ports_per_leaf +
-           port.node % shape_.nodes_per_site % shape_.ports_per_leaf;
+    return leaf * shape_.ports_per_leaf + port.node % shape_.nodes_per_site % shape_.ports_per_leaf;
   }
 
   void spread_planes(Port source, Port dest) {

@@ -120,7 +120,8 @@ PacketResult run_packet_collective(const Fabric& fabric,
     throw core::Error(fmt::format(
         "{} by the {} algorithm has no packets here: its switches reduce what passes; take "
         "--granularity {}",
-        core::to_word(call.kind), algorithm, one_array ? fmt::format("stepped:{}", algorithm) : "fluid"));
+        core::to_word(call.kind), algorithm,
+        one_array ? fmt::format("stepped:{}", algorithm) : "fluid"));
   }
   SteppedOptions with_ways = stepped;
   with_ways.ways = true;

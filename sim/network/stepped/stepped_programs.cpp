@@ -173,7 +173,8 @@ std::size_t lanes_of(const StepPrograms& programs, const Rounds& rounds) {
   }
   core::Seconds longest, sum;
   for (const RoundMessage& m : rounds.messages) {
-    const core::Seconds latency = (rounds.ring ? programs.ring_way(m.from, m.to) : programs.way(m.from, m.to)).latency;
+    const core::Seconds latency =
+        (rounds.ring ? programs.ring_way(m.from, m.to) : programs.way(m.from, m.to)).latency;
     longest = std::max(longest, latency);
     sum += latency;
   }

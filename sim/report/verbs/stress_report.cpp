@@ -139,10 +139,11 @@ std::string flow_model_csv(const study::FlowModelReport& report) {
       const auto& counts = row.packets.counts;
       table.rows.push_back(
           {fabric.machine.name, fabric.transport, fabric.path_choice, std::to_string(fabric.gpus),
-           std::to_string(row.groups), std::string(core::to_word(row.traffic)), fmt::format("{:.0f}", row.message.si()),
-           fmt::format("{:.6g}", row.packet_time.si()), fmt::format("{:.6g}", row.fluid_time.si()),
-           fmt::format("{:.4g}", row.times()), std::to_string(counts.deepest),
-           std::to_string(counts.marks), std::to_string(counts.drops), std::to_string(counts.trims),
+           std::to_string(row.groups), std::string(core::to_word(row.traffic)),
+           fmt::format("{:.0f}", row.message.si()), fmt::format("{:.6g}", row.packet_time.si()),
+           fmt::format("{:.6g}", row.fluid_time.si()), fmt::format("{:.4g}", row.times()),
+           std::to_string(counts.deepest), std::to_string(counts.marks),
+           std::to_string(counts.drops), std::to_string(counts.trims),
            std::to_string(counts.pauses), std::to_string(counts.repeats),
            std::to_string(counts.timeouts)});
     }

@@ -371,7 +371,8 @@ class EvidenceReader {
 
   void add_collectives(const import::NcclTestsLog& log, const std::string& file) {
     refuse_other_gpu(checked_.scenario().cluster.node.gpu, log.device, file, log.device_line);
-    const auto samples = fit::from_nccl_tests(log, file, {.collective = {}, .options = false}).set.samples;
+    const auto samples =
+        fit::from_nccl_tests(log, file, {.collective = {}, .options = false}).set.samples;
     if (const std::string wrong = import::wrong_data_of(log); !wrong.empty()) {
       evidence_.wrong_data.push_back(
           fmt::format("{}: {}{}", file, wrong,

@@ -79,7 +79,8 @@ class Against {
 
   void add_log(const import::NcclTestsLog& log, const std::string& file) {
     refuse_other_gpu(machine_.cluster.node.gpu, log.device, file, log.device_line);
-    const auto samples = fit::from_nccl_tests(log, file, {.collective = {}, .options = false}).set.samples;
+    const auto samples =
+        fit::from_nccl_tests(log, file, {.collective = {}, .options = false}).set.samples;
     const std::string wrong = import::wrong_data_of(log);
     const std::string unfinished = import::unfinished_of(log);
     std::map<double, std::vector<double>> seconds;  // by size

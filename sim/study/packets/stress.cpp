@@ -29,8 +29,8 @@ constexpr std::uint32_t kMostGpus = 64;
 constexpr std::uint32_t kIncast = 16;
 constexpr std::array kSizes{64_KiB, 1_MiB, 4_MiB};
 constexpr std::int64_t kRounds = 16;  ///< of a ring by several groups at once
-constexpr double kArray = 16;  ///< of a collective / the size of a row
-constexpr double kWrite = 4;   ///< of one GPU in a burst / the size of a row
+constexpr double kArray = 16;         ///< of a collective / the size of a row
+constexpr double kWrite = 4;          ///< of one GPU in a burst / the size of a row
 /// GPUs that compute / GPUs that stand in for storage servers, a burst's fan-in.
 constexpr std::size_t kClients = 15;
 
@@ -54,8 +54,7 @@ std::vector<GpuId> spread(const network::Fabric& fabric) {
 std::vector<std::vector<GpuId>> side_by_side(const network::Fabric& fabric,
                                              const std::vector<GpuId>& members,
                                              std::uint32_t gpus_per_node) {
-  const std::uint32_t apart =
-      fabric.shape().gpus / static_cast<std::uint32_t>(members.size());
+  const std::uint32_t apart = fabric.shape().gpus / static_cast<std::uint32_t>(members.size());
   std::vector<std::vector<GpuId>> groups;
   for (std::uint32_t g = 0; g < std::min(apart, gpus_per_node); ++g) {
     auto& group = groups.emplace_back();
@@ -101,8 +100,8 @@ class Stress {
       : fabric_(fabric),
         packets_(machine.cluster, fabric, transport),
         members_(spread(fabric)),
-        groups_(side_by_side(
-            fabric, members_, static_cast<std::uint32_t>(machine.cluster.node.gpus))),
+        groups_(
+            side_by_side(fabric, members_, static_cast<std::uint32_t>(machine.cluster.node.gpus))),
         report_{machine,
                 std::string(core::to_word(*packets_.options().spec.transport)),
                 std::string(core::to_word(*packets_.options().spec.path_choice)),
@@ -316,7 +315,7 @@ class Stress {
 
   const network::Fabric& fabric_;
   PacketNetworkOf packets_;
-  std::vector<GpuId> members_;               ///< the first group
+  std::vector<GpuId> members_;              ///< the first group
   std::vector<std::vector<GpuId>> groups_;  ///< all of them, in the same nodes
   StressReport report_;
 };

@@ -54,7 +54,8 @@ struct StressRow {
         "sends past an incast to an idle GPU beside its receiver; gradients: an all_reduce while "
         "each of its GPUs writes 4 messages to one of few storage servers; storage: those writes");
     v.figure("groups", groups, "",
-             "of `gpus` GPUs that do it at once, side by side in the same nodes", core::at_least_one);
+             "of `gpus` GPUs that do it at once, side by side in the same nodes",
+             core::at_least_one);
     v.figure("message_bytes", message, "B", "of one message, or a sixteenth of the array",
              core::non_negative);
     v.figure("packet_time_s", packet_time, "s", "until the last byte, every packet simulated",

@@ -60,9 +60,8 @@ Part longest_part(const LoweredStep& lowered) {
 core::Tick step_ticks(core::Seconds time, std::string_view part) {
   const auto clock = core::Clock::step();
   if (!clock.counts(time)) {
-    throw core::Infeasible(
-        fmt::format("a step would take more than 106 days: '{}' alone takes {:.4g} days", part,
-                    time / 1_days));
+    throw core::Infeasible(fmt::format(
+        "a step would take more than 106 days: '{}' alone takes {:.4g} days", part, time / 1_days));
   }
   return clock.to_ticks(time);
 }

@@ -312,7 +312,8 @@ TEST(PacketFabric, AllWithAllKeepsEveryPortFull) {
   }
 }
 
-// Static routes of a rail-optimized fabric go by all cables of a leaf: as fast as the shortest queue.
+// Static routes of a rail-optimized fabric go by all cables of a leaf: as fast as the shortest
+// queue.
 TEST(PacketFabric, StaticRoutesOfRailsUseAllCables) {
   const CollectiveCall call{CollectiveKind::all_to_all, 4_MiB, Algorithm::direct, {}};
   const auto end = [&](Routing routing) {
