@@ -47,12 +47,12 @@ fs::path folder_of(const fs::path& target) {
 /// What is written to as it is, since nothing can take its name: a pipe, a terminal, a stream that
 /// is open already.
 bool is_stream(const std::string& out) {
-  if (out == "/dev/stdout" || out == "/dev/stderr" || out.starts_with("/dev/fd/")) {
-    return true;
-  }
   std::error_code ignored;
   const auto status = fs::status(out, ignored);
-  return fs::is_fifo(status) || fs::is_character_file(status) || fs::is_socket(status);
+  if (out == "/dev/stdout" || out == "/dev/stderr" || out.starts_with("/dev/fd/")) {
+    return !fs::is_socket(status);  // which no name opens
+  }
+  return fs::is_fifo(status) || fs::is_character_file(status);
 }
 
 void check_one(const std::string& out, bool force) {

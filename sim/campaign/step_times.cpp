@@ -63,7 +63,8 @@ std::vector<AlikeParts> by_likeness(std::vector<SlowState> parts) {
 }
 
 /// Of all pairs of parts one of each sort: thousands of slow parts are of few classes, and of two
-/// in a pair only their classes matter, and whether they are in one replica.
+/// in a pair only their classes matter, and whether they are in one replica. Of one class no two
+/// are (`canonical`).
 std::vector<std::pair<SlowState, SlowState>> different_pairs(std::vector<SlowState> parts) {
   const std::vector<AlikeParts> classes = by_likeness(std::move(parts));
   std::vector<std::pair<SlowState, SlowState>> pairs;

@@ -10,7 +10,7 @@
 
 #include "sim/core/fields.h"
 #include "sim/import/csv.h"
-#include "sim/validation/names/text_has.h"
+#include "sim/validation/cells/text_has.h"
 
 namespace headway::validation {
 

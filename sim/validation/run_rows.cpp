@@ -304,8 +304,10 @@ struct OpenLayout {
   }
 
   /// The first of these kinds of recomputation with which the degrees of `s` fit.
+  /// @param most  of the GPU's memory
   std::optional<training::Scenario> fitting(training::Scenario& s,
-                                            const std::vector<Recompute>& kinds) {
+                                            const std::vector<Recompute>& kinds,
+                                            double most) {
     for (const Recompute kind : kinds) {
       s.parallelism.recompute = kind;
       s.parallelism.recompute_parts = parts_of_kind(row, s, kind);
@@ -313,7 +315,7 @@ struct OpenLayout {
         return s;
       }
       const auto need = memory_need(s);
-      if (need && *need < (kinds.size() > 1 ? kTooMuch : 1)) {
+      if (need && *need < most) {
         return s;
       }
       least.add(s, need);
@@ -333,7 +335,7 @@ training::Scenario with_layout(const RunRow& row, training::Scenario s, Assumed&
     const bool whole = one || (&degrees == &open.tries.front() && shards_weights(s));
     const auto kinds = whole ? recompute_to_try(row, s.parallelism.recompute)
                              : std::vector{s.parallelism.recompute};
-    if (auto found = open.fitting(s, kinds)) {
+    if (auto found = open.fitting(s, kinds, kinds.size() > 1 ? kTooMuch : 1)) {
       return std::move(*found);
     }
     const auto smaller = with_fitting_micro_batch(s, assumed);
@@ -348,7 +350,7 @@ training::Scenario with_layout(const RunRow& row, training::Scenario s, Assumed&
     open.set(degrees, s, assumed);
     auto kinds = recompute_to_try(row, s.parallelism.recompute);
     kinds.erase(kinds.begin());
-    if (auto found = open.fitting(s, kinds)) {
+    if (auto found = open.fitting(s, kinds, kTooMuch)) {
       return std::move(*found);
     }
   }

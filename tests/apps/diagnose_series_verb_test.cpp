@@ -143,6 +143,16 @@ TEST_F(DiagnoseSeriesVerb, TheLastRunOfALogIsJudged) {
     }
   }
   EXPECT_TRUE(diagnosed(ranks)["findings"].empty());
+  // Nor are those of one that is a line behind and has no label, nor is a line that is late.
+  std::string behind;
+  for (int i = 1; i < 40; i += 2) {
+    behind += lines_of(i, i + 1, seconds(1)) + lines_of(i, i + 1, seconds(1));
+  }
+  const std::string late = lines_of(1, 38, seconds(1)) + lines_of(40, 40, seconds(1)) +
+                           lines_of(39, 39, seconds(1)) + lines_of(41, 60, seconds(1));
+  for (const std::string& one : {behind, late}) {
+    EXPECT_THAT(diagnosed(one)["findings"].dump(), testing::Not(HasSubstr("come again")));
+  }
 }
 
 // A test that died, or that was cut off, was fast until then and is not passed.

@@ -306,8 +306,7 @@ TEST(ClusterStates, OfManyPartsAreDecidedByTheSlowestPair) {
   EXPECT_EQ(times.simulated(), 5U + 10U);
 }
 
-// Thousands of slow parts are of few classes: what decides is the same as of all pairs, and few
-// states are asked for.
+// Thousands of slow parts are of few classes: what decides is the same as of all pairs.
 TEST(ClusterStates, OfManyPartsAreThoseOfTheirClasses) {
   const auto slowness = [](const ClusterState& state) {
     double sum = 1;
@@ -334,7 +333,6 @@ TEST(ClusterStates, OfManyPartsAreThoseOfTheirClasses) {
     }
   }
   EXPECT_DOUBLE_EQ(classes.slowness(state), slowest);
-  EXPECT_LE(classes.simulated(), pairs.simulated() + state.parts.size());
 }
 
 }  // namespace

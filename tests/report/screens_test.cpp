@@ -41,7 +41,7 @@ study::DrillReport long_drill() {
 }
 
 TEST(DrillScreen, IsNeverMoreThanAScreen) {
-  for (const std::size_t width : {20UL, 50UL, 80UL, 200UL}) {
+  for (const std::size_t width : {20UL, 30UL, 40UL, 50UL, 80UL, 200UL}) {
     const std::string text = drill_screen(long_drill(), {width});
     EXPECT_LE(widest_line(text), std::min<std::size_t>(width, kScreenWidth)) << text;
     if (width >= kScreenWidth) {

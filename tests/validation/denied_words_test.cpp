@@ -73,7 +73,11 @@ TEST(DeniedWords, OfComparisonsChangeNothing) {
     EXPECT_EQ(s.training.optimizer_state, read({}).training.optimizer_state) << notes;
     EXPECT_EQ(predicted({{"notes", notes}}).status, "ok") << notes;
   }
-  EXPECT_TRUE(read({{"notes", "LoRA of rank 16, faster than full fine-tuning"}})
+  for (const char* notes : {"LoRA of rank 16, faster than full fine-tuning",
+                            "LoRA of rank 16; FSDP full parameter sharding"}) {
+    EXPECT_TRUE(read({{"notes", notes}}).model.adapters.has_value()) << notes;
+  }
+  EXPECT_TRUE(read({{"notes", "compared with full fine-tuning we train LoRA of rank 16"}})
                   .model.adapters.has_value());
 }
 

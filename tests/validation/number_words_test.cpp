@@ -14,6 +14,7 @@ namespace {
 
 using testing::Contains;
 using testing::HasSubstr;
+using testing::Not;
 using testing::StartsWith;
 
 // 1,024 x 1,024 has no whole number for 3.15: its thousands are of 1,000. 0.5 has: 524,288.
@@ -49,6 +50,11 @@ TEST(NumberWords, CountsAreReadHoweverTheyAreWritten) {
        {"16x", "8-16", "2 nodes", "sixteen", "16 of 20", "16 (2 nodes x 6)", "16 +- 2"}) {
     EXPECT_THAT(predicted({{"n_gpus", odd}}).status, HasSubstr("in column 'n_gpus'")) << odd;
   }
+  // Another quantity in the column's unit; a word that begins as one of figures.
+  EXPECT_THAT(predicted({{"measured_tokens_per_s_per_gpu", "4096 tokens/iter"}}).status,
+              HasSubstr("in column 'measured_tokens_per_s_per_gpu'"));
+  EXPECT_THAT(predicted({{"global_batch", "64 (per full replica)"}}).status, Not(StartsWith("ok")));
+  EXPECT_THAT(predicted({{"seq_len", "avg 4096"}}).assumed, Contains("seq_len"));
   EXPECT_EQ(scenario({{"micro_batch", "2 per GPU"}}).parallelism.micro_batch, 2);
   EXPECT_EQ(scenario({{"micro_batch", "2 (per device)"}}).parallelism.micro_batch, 2);
   EXPECT_THAT(predicted({{"global_batch", "8 per GPU"}}).status, StartsWith("skipped:line 2: '"));

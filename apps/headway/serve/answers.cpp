@@ -80,9 +80,10 @@ Json power_json(const study::PowerReport& power) {
 study::PowerReport power_of(const Json& json) {
   const bool whole = json.is_object() && json.contains("window_s") && json.contains("watts") &&
                      json["window_s"].is_number() && json["watts"].is_array() &&
-                     std::all_of(json["watts"].begin(), json["watts"].end(),
-                                 [](const Json& watts) { return watts.is_number(); });
-  if (!whole) {
+                     std::all_of(json["watts"].begin(), json["watts"].end(), [](const Json& watts) {
+                       return watts.is_number() && watts.get<double>() >= 0;
+                     });
+  if (!whole || json["window_s"].get<double>() <= 0) {
     throw core::Error("'power' of the question must be as the simulation gave it");
   }
   study::PowerReport power;

@@ -10,7 +10,7 @@ namespace headway::campaign {
 using core::Tick;
 
 std::int64_t archived_every(const JobModel& job) {
-  if (job.archive.si() <= 0) {
+  if (job.archive.si() <= 0 || job.interval.si() <= 0) {
     return 0;
   }
   return std::max<std::int64_t>(1, std::llround(job.archive / effective_interval(job)));

@@ -212,7 +212,7 @@ std::string key_suggestion(std::string_view key, const SpecType& where) {
   }
   std::vector<std::string> elsewhere;
   for (const KeyPath& path : scenario_keys()) {
-    if (path.path != key && (name_of(path) == key || abbreviates(key, name_of(path)))) {
+    if (name_of(path) == key || abbreviates(key, name_of(path))) {
       elsewhere.push_back(path.path);
     }
   }
@@ -225,6 +225,7 @@ std::string key_suggestion(std::string_view key, const SpecType& where) {
     return fmt::format("; only a scenario has it, at its top; known here are {}",
                        fmt::join(known.begin() + 2, known.end(), ", "));
   }
+  std::erase(elsewhere, key);  // at the top of a scenario: what is written already
   return elsewhere.empty() ? "" : did_you_mean_one_of(elsewhere);
 }
 

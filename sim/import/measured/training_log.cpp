@@ -70,8 +70,9 @@ class Restarts {
 
  private:
   void follow(int number, std::int64_t step) {
-    if (step > last_ && again_ == 0) {
+    if (step > last_) {
       last_ = step;
+      again_ = 0;  // the run goes on: a rank that was behind, or a line that was late
     } else if (step < (again_ == 0 ? last_ : last_again_)) {
       begin_ = number;
       again_ = 1;

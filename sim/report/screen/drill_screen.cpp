@@ -147,8 +147,10 @@ class DrillScreen {
           screen_.width()));
     }
     if (!all) {
-      screen_.line(fmt::format("  {} more, the last {}: --show timeline", timeline.size() - shown,
-                               time_since_fault(timeline.back().at)));
+      screen_.line(
+          elided(fmt::format("  {} more, the last {}: --show timeline", timeline.size() - shown,
+                             time_since_fault(timeline.back().at)),
+                 screen_.width()));
     }
   }
 

@@ -68,7 +68,8 @@ std::string undenied_clause(const std::string& clause) {
   return among(kEnds, last) ? "" : clause;
 }
 
-/// A clause up to where it begins to compare.
+/// A clause up to where it begins to compare, and from where it comes back to this run: "compared
+/// with AdamW we use Adafactor".
 std::string uncompared_clause(const std::string& clause) {
   static constexpr std::array<std::string_view, 14> kCompares = {
       "unlike",     "than",      "versus",   "vs",      "compare", "compared", "compares",
@@ -79,7 +80,9 @@ std::string uncompared_clause(const std::string& clause) {
     const auto end = std::find_if_not(begin, text.end(), letter);
     if (std::find(kCompares.begin(), kCompares.end(), std::string_view(begin, end)) !=
         kCompares.end()) {
-      return clause.substr(0, static_cast<std::size_t>(begin - text.begin()));
+      const auto back = text.find(" we ", static_cast<std::size_t>(begin - text.begin()));
+      return clause.substr(0, static_cast<std::size_t>(begin - text.begin())) +
+             (back == std::string::npos ? "" : clause.substr(back));
     }
     at = static_cast<std::size_t>(end - text.begin());
   }

@@ -8,6 +8,7 @@
 
 #include "sim/core/text.h"
 #include "sim/validation/cells/cell_words.h"
+#include "sim/validation/cells/text_has.h"
 
 namespace headway::validation {
 
@@ -44,10 +45,10 @@ constexpr NumberPhrase kNumberPhrases[] = {{"about", {}, true},
                                            {"perdprank", NumberOf::per_replica},
                                            {"perdpgroup", NumberOf::per_replica},
                                            {"tgs", NumberOf::tokens},
-                                           {"avg", {}},
-                                           {"average", {}},
-                                           {"mean", {}},
-                                           {"median", {}},
+                                           {"avg", {}, true},
+                                           {"average", {}, true},
+                                           {"mean", {}, true},
+                                           {"median", {}, true},
                                            {"heads", NumberOf::heads},
                                            {"gqa", NumberOf::heads},
                                            {"mqa", NumberOf::heads},
@@ -70,10 +71,10 @@ constexpr NumberPhrase kNumberPhrases[] = {{"about", {}, true},
                                            {"params", NumberOf::parameters},
                                            {"batch", {}},
                                            {"per", {}},
-                                           {"it", {}},
-                                           {"iter", {}},
-                                           {"iteration", {}},
-                                           {"step", {}}};
+                                           {"it", NumberOf::step},
+                                           {"iter", NumberOf::step},
+                                           {"iteration", NumberOf::step},
+                                           {"step", NumberOf::step}};
 
 /// What a column may count beside its number.
 struct CountedColumn {
@@ -81,21 +82,23 @@ struct CountedColumn {
   NumberOf of;
 };
 constexpr CountedColumn kCounted[] = {
-    {"seq_len", NumberOf::tokens},        {"seq_len", NumberOf::packed},
-    {"global_batch", NumberOf::tokens},   {"global_batch", NumberOf::sequences},
-    {"global_batch", NumberOf::packed},   {"global_batch", NumberOf::per_replica},
-    {"micro_batch", NumberOf::sequences}, {"micro_batch", NumberOf::per_gpu},
-    {"n_gpus", NumberOf::gpus},           {"n_gpus", NumberOf::nodes},
-    {"gpus_per_node", NumberOf::gpus},    {"nvlink_domain", NumberOf::gpus},
-    {"dp", NumberOf::replicas},           {"n_heads", NumberOf::heads},
-    {"n_kv_heads", NumberOf::heads},      {"d_ffn", NumberOf::gate},
-    {"d_ffn", NumberOf::no_gate}};
+    {"seq_len", NumberOf::tokens},      {"seq_len", NumberOf::packed},
+    {"global_batch", NumberOf::tokens}, {"global_batch", NumberOf::sequences},
+    {"global_batch", NumberOf::packed}, {"global_batch", NumberOf::per_replica},
+    {"global_batch", NumberOf::step},   {"micro_batch", NumberOf::sequences},
+    {"micro_batch", NumberOf::per_gpu}, {"n_gpus", NumberOf::gpus},
+    {"n_gpus", NumberOf::nodes},        {"gpus_per_node", NumberOf::gpus},
+    {"nvlink_domain", NumberOf::gpus},  {"dp", NumberOf::replicas},
+    {"n_heads", NumberOf::heads},       {"n_kv_heads", NumberOf::heads},
+    {"d_ffn", NumberOf::gate},          {"d_ffn", NumberOf::no_gate}};
 constexpr CountedColumn kFigured[] = {{"measured_tokens_per_s_per_gpu", NumberOf::tokens},
                                       {"measured_tokens_per_s_per_gpu", NumberOf::seconds},
                                       {"measured_tokens_per_s_per_gpu", NumberOf::per_gpu},
                                       {"measured_tokens_per_s_per_gpu", NumberOf::nodes},
                                       {"measured_step_time_s", NumberOf::seconds},
                                       {"step_time_s", NumberOf::seconds},
+                                      {"measured_step_time_s", NumberOf::step},
+                                      {"step_time_s", NumberOf::step},
                                       {"measured_tflops_per_gpu", NumberOf::tflops},
                                       {"measured_tflops_per_gpu", NumberOf::seconds},
                                       {"measured_tflops_per_gpu", NumberOf::per_gpu},
@@ -240,8 +243,8 @@ bool take_brackets(std::string& rest, Thousands thousands, NumberWords& out) {
   }
   const std::string inside = rest.substr(open + 1, close - open - 1);
   const bool digits = inside.find_first_of("0123456789") != std::string::npos;
-  const bool share =
-      inside.find("fu") != std::string::npos && (!digits || inside.find('%') != std::string::npos);
+  const bool share = (has_word(inside, "mfu") || has_word(inside, "hfu")) &&
+                     (!digits || inside.find('%') != std::string::npos);
   if (share || inside == "hardware" || inside == "model") {
     out.beside = inside;  // "HFU 43.3%": how a figure is counted
     rest.erase(open, close + 1 - open);

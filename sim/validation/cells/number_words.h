@@ -22,6 +22,7 @@ enum class NumberOf {
   gate,  ///< an MLP with a gate
   no_gate,
   seconds,  ///< or a rate, behind "per"
+  step,     ///< of one step
   tflops,
   parameters
 };

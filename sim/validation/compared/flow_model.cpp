@@ -119,7 +119,7 @@ std::vector<FlowModelRow> load_flow_model(const std::vector<std::filesystem::pat
     const double parts = collective ? table->number(i, "gpus").value_or(1) / kArray : 1;
     row.message = core::Bytes(table->number(i, "message_bytes").value_or(0) / parts);
     row.times = table->number(i, "times").value_or(1);
-    row.groups = table->number(i, "groups").value_or(1);
+    row.groups = core::whole_text_as<double>(table->text_or_none(i, "groups")).value_or(1);
     rows.push_back(std::move(row));
   }
   return rows;

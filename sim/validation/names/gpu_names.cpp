@@ -11,8 +11,8 @@
 #include "sim/core/error.h"
 #include "sim/core/text.h"
 #include "sim/validation/cells/cell_words.h"
+#include "sim/validation/cells/text_has.h"
 #include "sim/validation/names/instance_names.h"
-#include "sim/validation/names/text_has.h"
 
 namespace headway::validation {
 

@@ -4,7 +4,7 @@
 #include <array>
 #include <string_view>
 
-#include "sim/validation/names/text_has.h"
+#include "sim/validation/cells/text_has.h"
 
 namespace headway::validation {
 

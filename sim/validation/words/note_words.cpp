@@ -40,7 +40,10 @@ constexpr NotePhrase kNotePhrases[] = {
     {"aggregate throughput", "", NoteSays::refused, "", kAllTogether},
     {"samples", "figure is", NoteSays::refused, "", kSamples},
     {"samples", "number is", NoteSays::refused, "", kSamples},
-    {"only", "timed", NoteSays::refused, "", kPartly},
+    {"only", "layers timed", NoteSays::refused, "", kPartly},
+    {"only", "attention timed", NoteSays::refused, "", kPartly},
+    {"only", "mlp timed", NoteSays::refused, "", kPartly},
+    {"only", "kernels timed", NoteSays::refused, "", kPartly},
     {"only", "layers measured", NoteSays::refused, "", kPartly},
     {"gpus idle", "half", NoteSays::refused, "", kIdle},
     {"gpus idle", "quarter", NoteSays::refused, "", kIdle},
@@ -91,6 +94,17 @@ bool settles(const std::string& clause, std::string_view what) {
          (what == kSamples && contains(clause, "seq"));
 }
 
+/// Whether a clause says of a phrase that it is not so here: "straggler mitigation", "padding 0%".
+bool is_undone(const std::string& clause, const NotePhrase& phrase) {
+  const std::string_view field = phrase.field;
+  const bool mended =
+      contains_any(clause, std::array{"mitigat", "detect", "remov", "drop", "replac"});
+  return ((phrase.says == NoteSays::straggler || phrase.what == kIdle) && mended) ||
+         (field == "optimizer step" &&
+          contains_any(clause, std::array{"state", "memory", "shard"})) ||
+         (field == "padding" && (contains(clause, " 0%") || contains(clause, " 0 %")));
+}
+
 /// What time in which nothing was trained does to a figure, as a standard deviation of log time to
 /// the slow side. Source: goodput of published runs, 0.8 to 0.97
 /// (configs/validation/goodput_cases.csv).
@@ -107,7 +121,8 @@ void tell_note(const char* field, const char* what, NoteWords& out) {
 
 void add_clause(const std::string& clause, NoteWords& out) {
   for (const NotePhrase& phrase : kNotePhrases) {
-    if (!contains(clause, phrase.text) || !contains(clause, phrase.beside)) {
+    if (!contains(clause, phrase.text) || !contains(clause, phrase.beside) ||
+        is_undone(clause, phrase)) {
       continue;
     }
     if (phrase.says == NoteSays::refused && settles(clause, phrase.what)) {
@@ -226,8 +241,8 @@ void add_quantity(const std::string& clause, NoteWords& out) {
   } else if ((said->all > 0 || summed) && !of_one) {
     out.refused = kAllTogether;
   } else if (said->node > 0 && said->per > 0 && !(of_one && said->node_gpus == 0)) {
-    out.of_node = said->tokens > 0 || said->figure > 0 || said->node_gpus > 0;
-    out.node_gpus = said->node_gpus;
+    out.of_node = out.of_node || said->tokens > 0 || said->figure > 0 || said->node_gpus > 0;
+    out.node_gpus = said->node_gpus > 0 ? said->node_gpus : out.node_gpus;
   }
   out.seconds = said->time > 0 && said->tokens > 0 ? said->seconds : out.seconds;
 }
@@ -235,7 +250,7 @@ void add_quantity(const std::string& clause, NoteWords& out) {
 /// Times in which whole runs read their tokens: "24 days for 11.2T tokens", "21 days, 9.8T". They
 /// hold the time between steps, as GPU hours do.
 bool days_of_a_run(const std::string& notes) {
-  // "70B" alone is a model's size.
+  // "70B" alone is a model's size, and so is "1T model".
   static constexpr std::array<std::string_view, 11> kWords = {
       "day", "days",     "week",    "weeks",   "month",        "months",
       "t",   "trillion", "ttokens", "btokens", "billiontokens"};
@@ -243,9 +258,13 @@ bool days_of_a_run(const std::string& notes) {
   bool time = false;
   bool tokens = false;
   bool number = false;
-  for (const CellWord& word : read_words(notes, kWords)) {
+  const std::vector<CellWord> words = read_words(notes, kWords);
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const CellWord& word = words[i];
+    const bool size = i + 1 < words.size() && (words[i + 1].text.starts_with("model") ||
+                                               words[i + 1].text.starts_with("param"));
     time = time || (number && word.phrase && *word.phrase < kTimes);
-    tokens = tokens || (number && word.phrase && *word.phrase >= kTimes);
+    tokens = tokens || (number && word.phrase && *word.phrase >= kTimes && !size);
     number = !word.text.empty() && word.text.front() >= '0' && word.text.front() <= '9';
   }
   return time && tokens;
@@ -278,6 +297,26 @@ bool halves_of_kinds(const std::string& notes) {
   const auto first = notes.find("half ");
   return first != std::string::npos && notes.find("half ", first + 1) != std::string::npos &&
          contains_any(notes, std::array{"half a100", "half v100", "half h100", "half h200"});
+}
+
+/// "MFU 36%", "MFU printed 36%", or "36% MFU"; of two shares beside one another neither is meant.
+void add_shares(const std::vector<CellWord>& words, FlopsWords& out) {
+  const auto share = [&](std::size_t at) {
+    const bool is = at + 1 < words.size() && words[at + 1].text == "%" &&
+                    words[at].text.front() >= '0' && words[at].text.front() <= '9';
+    return is ? std::atof(words[at].text.c_str()) / 100 : 0.0;
+  };
+  std::optional<bool> shares_first;  // as at the first word of the clause
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (!words[i].phrase || words[i].text == "%") {
+      continue;
+    }
+    const bool model = words[i].text == "mfu" || words[i].text.starts_with("modelf");
+    const double before = i >= 2 && !(i >= 4 && share(i - 4) > 0) ? share(i - 2) : 0;
+    const double behind = share(i + 1) > 0 ? share(i + 1) : share(i + 2);
+    shares_first = shares_first.value_or(before > 0);
+    (model ? out.mfu : out.hfu) = *shares_first ? before : behind;
+  }
 }
 
 }  // namespace
@@ -320,21 +359,8 @@ FlopsWords flops_words(const std::string& text) {
                 (!denied && (contains(clause, "model flop") || contains(clause, "model tflop") ||
                              has_word(clause, "mfu") || clause == "model"));
   }
-  // "MFU 36%", "MFU printed 36%", "36% MFU"; of two shares beside one another neither is meant.
-  const std::vector<CellWord> words = read_words(small, kShares);
-  const auto share = [&](std::size_t at) {
-    const bool is = at + 1 < words.size() && words[at + 1].text == "%" &&
-                    words[at].text.front() >= '0' && words[at].text.front() <= '9';
-    return is ? std::atof(words[at].text.c_str()) / 100 : 0.0;
-  };
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    const bool model = words[i].text == "mfu" || words[i].text.starts_with("modelf");
-    if (!words[i].phrase || words[i].text == "%") {
-      continue;
-    }
-    const double before = i >= 2 && !(i >= 4 && share(i - 4) > 0) ? share(i - 2) : 0;
-    const double behind = share(i + 1) > 0 ? share(i + 1) : share(i + 2);
-    (model ? out.mfu : out.hfu) = before > 0 && !(i >= 3 && words[i - 3].phrase) ? before : behind;
+  for (const std::string& clause : clauses_of(uncompared(small))) {
+    add_shares(read_words(clause, kShares), out);
   }
   return out;
 }

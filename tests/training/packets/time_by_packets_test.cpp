@@ -124,7 +124,7 @@ TEST(TimeByPackets, APartOfALongCallGoesOnInAStraightLine) {
   EXPECT_TRUE(part);
 }
 
-// 2,048 GPUs: eight rings of 256 of them, each on its own rail, of which eight rounds are run.
+// 2,048 GPUs: eight rings of 256 of them, each on its own rail, of whose rounds a part is run.
 TEST(TimeByPackets, LargeStepsAreSampledMoreThinly) {
   Scenario s = rings();
   s.cluster.nodes = 256;
@@ -133,7 +133,7 @@ TEST(TimeByPackets, LargeStepsAreSampledMoreThinly) {
   const PacketCollective& ring = step.packets->collectives.front();
   EXPECT_EQ(ring.ranks, 256);
   EXPECT_EQ(ring.groups, 8);
-  EXPECT_LT(ring.simulated.si(), ring.bytes.si() / 10);
+  EXPECT_LT(ring.simulated.si(), ring.bytes.si());
   for (const auto& c : step.packets->collectives) {
     EXPECT_NEAR(c.times(), 1, 0.01) << c.name;
   }
@@ -165,11 +165,11 @@ std::string packet_refusal(const Scenario& s) {
 
 TEST(TimeByPackets, WhatHasNoPacketsIsRefusedByName) {
   Scenario large = rings();
-  large.cluster.nodes = 129;
-  large.training.global_batch = 129;
+  large.cluster.nodes = 2049;
+  large.training.global_batch = 2049;
   EXPECT_NE(
-      packet_refusal(large).find("packets of a step are simulated for at most 1,024 GPUs, and this "
-                                 "one has 1,032"),
+      packet_refusal(large).find("packets of a step are simulated for at most 16,384 GPUs, and "
+                                 "this one has 16,392"),
       std::string::npos)
       << packet_refusal(large);
   Scenario apart = rings();

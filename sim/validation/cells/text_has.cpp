@@ -1,4 +1,4 @@
-#include "sim/validation/names/text_has.h"
+#include "sim/validation/cells/text_has.h"
 
 #include <cctype>
 
