@@ -35,7 +35,7 @@ const Json& member(const Json& object, std::string_view path) {
   return *found;
 }
 
-std::string plans_table(const Json& plans) {
+std::string table_of_plans(const Json& plans) {
   static constexpr std::array columns{PlanColumn{"step [s]", "step.time_s"},
                                       PlanColumn{"days, median", "campaign.wall_days.p50"},
                                       PlanColumn{"USD, median", "cost.total_usd.p50"},
@@ -195,7 +195,7 @@ constexpr std::array kOutputs{OutputOption{"--force", 0}, OutputOption{"--quiet"
 std::string answer_table(const Json& result) {
   const std::string schema = text_at(result, {"schema"});
   if (schema == "headway.plan/1" && !at(result, {"plans"}).empty()) {
-    return element("h2", "Plans") + plans_table(at(result, {"plans"}));
+    return element("h2", "Plans") + table_of_plans(at(result, {"plans"}));
   }
   if (schema == "headway.compare/1") {
     return element("h2", "Side by side") + sides_table(result);
