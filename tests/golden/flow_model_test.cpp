@@ -68,10 +68,10 @@ void expect_as_committed(const study::FlowModelReport& report) {
   }
 }
 
-// With the next but one test one fabric of each transport; the whole table takes four times as
-// long.
-TEST(FlowModel, IsOfEachTransportWhatTheTableSays) {
-  for (const char* fabric : {"efa", "gpudirect-tcpx", "roce-clos-llama-3"}) {
+// With the next but one test one fabric of each transport but dctcp; the whole table takes five
+// times as long.
+TEST(FlowModel, IsWhatTheTableSaysUnderSeveralTransports) {
+  for (const char* fabric : {"efa", "roce-clos-llama-3"}) {
     expect_as_committed(report_of(fabric));
   }
 }
