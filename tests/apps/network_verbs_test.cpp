@@ -103,8 +103,7 @@ TEST_F(TopoVerb, StressesAFabricWithPackets) {
   };
   EXPECT_GT(times("pauses"), 2);
   EXPECT_LT(times("swift"), 1.2);
-  const auto failed =
-      run("topo rail-optimized-ndr --nodes 33 --stress --down spine:0");
+  const auto failed = run("topo rail-optimized-ndr --nodes 33 --stress --down spine:0");
   ASSERT_EQ(failed.code, 0) << failed.err;
   EXPECT_THAT(failed.out, HasSubstr("Assumed: spine:0 has failed."));
   EXPECT_THAT(failed.out, HasSubstr("what happened"));
