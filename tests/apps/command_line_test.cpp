@@ -180,6 +180,23 @@ TEST_F(CommandLine, OutFollowsLinksAndLeavesNoDraft) {
   }
 }
 
+// Processes of several containers have one number and may share a folder: the draft of another is
+// left alone, and neither keeps the other from writing.
+TEST_F(CommandLine, ADraftOfAnotherWithTheSameNumberIsLeftAlone) {
+  const auto outcome =
+      run("schema --out mine.json", "echo theirs >.headway.$$.0.0.tmp && exec");
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(read("mine.json"), HasSubstr("\"$schema\""));
+  int drafts = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder_)) {
+    if (entry.path().extension() == ".tmp") {
+      EXPECT_EQ(read(entry.path().filename().string()), "theirs\n");
+      ++drafts;
+    }
+  }
+  EXPECT_EQ(drafts, 1);
+}
+
 TEST_F(CommandLine, NothingIsWrittenWhenTheInputIsBad) {
   write("bad.yaml", "headway: 1\nname: x\n");
   const auto outcome = run("run bad.yaml --out result.json --format json");
