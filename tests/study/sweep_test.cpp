@@ -26,8 +26,9 @@ TEST(SweepRows, EndWithTheErrorOfWhoKeepsThem) {
     SweepOptions options;
     options.threads = threads;
     options.progress = [&](std::size_t, std::size_t, const SweepRow&) {
-      ++told;
-      throw std::runtime_error("no space left on device");
+      if (++told == 1) {
+        throw std::runtime_error("no space left on device");
+      }
     };
     EXPECT_THROW(std::ignore = sweep.rows({0, 1, 2, 3, 4, 5, 6, 7}, options), std::runtime_error);
     EXPECT_LE(told, static_cast<std::size_t>(threads));
