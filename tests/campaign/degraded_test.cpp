@@ -319,7 +319,7 @@ TEST(ClusterStates, OfManyPartsAreThoseOfTheirClasses) {
       const bool two = state.parts.size() == 2;
       return sum + (two && state.parts[0].replica == state.parts[1].replica ? together : 0);
     };
-    StepTimes classes(slowness), pairs(slowness);
+    StepTimes times(slowness);
     ClusterState state;
     for (std::uint32_t i = 0; i < 60; ++i) {
       const auto kind = i % 3 == 0 ? SlowState::Kind::link : SlowState::Kind::gpu;
@@ -331,10 +331,10 @@ TEST(ClusterStates, OfManyPartsAreThoseOfTheirClasses) {
     double slowest = 1;
     for (const SlowState& a : state.parts) {
       for (const SlowState& b : state.parts) {
-        slowest = a == b ? slowest : std::max(slowest, pairs.slowness(canonical({{a, b}})));
+        slowest = a == b ? slowest : std::max(slowest, slowness(canonical({{a, b}})));
       }
     }
-    EXPECT_DOUBLE_EQ(classes.slowness(state), slowest) << together;
+    EXPECT_DOUBLE_EQ(times.slowness(state), slowest) << together;
   }
 }
 
