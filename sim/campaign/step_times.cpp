@@ -78,10 +78,8 @@ std::vector<std::pair<SlowState, SlowState>> different_pairs(std::vector<SlowSta
       const auto apart = [](const SlowState& a, const SlowState& b) {
         return a.replica != b.replica;
       };
-      if (apart(one.front(), other.back())) {
+      if (apart(one.front(), other.back())) {  // in rising order: the farthest apart
         pairs.emplace_back(one.front(), other.back());
-      } else if (apart(one.back(), other.back())) {
-        pairs.emplace_back(one.back(), other.back());
       } else if (apart(one.back(), other.front())) {
         pairs.emplace_back(one.back(), other.front());
       }

@@ -183,8 +183,7 @@ TEST_F(CommandLine, OutFollowsLinksAndLeavesNoDraft) {
 // Processes of several containers have one number and may share a folder: the draft of another is
 // left alone, and neither keeps the other from writing.
 TEST_F(CommandLine, ADraftOfAnotherWithTheSameNumberIsLeftAlone) {
-  const auto outcome =
-      run("schema --out mine.json", "echo theirs >.headway.$$.0.0.tmp && exec");
+  const auto outcome = run("schema --out mine.json", "echo theirs >.headway.$$.0.0.tmp && exec");
   EXPECT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_THAT(read("mine.json"), HasSubstr("\"$schema\""));
   int drafts = 0;

@@ -185,8 +185,9 @@ TEST(IntervalCurve, NamesIntervalsThatNeverEndAndAnswersForTheOthers) {
 
 // A failure in a hundred runs: 50 trials see half of one, and a curve of them would say that saves
 // cost and bring nothing. At eight times the interval of 5,000 s a failure loses 7 x 5,000 / 2 s
-// more, which is 175 s a run, and 17 saves of half a second are not made. Few trials: by the formula.
-// Where somebody waits for a spare, which it does not know, by as many trials as there are.
+// more, which is 175 s a run, and 17 saves of half a second are not made. Few trials: by the
+// formula. Where somebody waits for a spare, which it does not know, by as many trials as there
+// are.
 TEST(IntervalCurve, KnowsWhatFailuresCostThatFewTrialsSee) {
   JobModel job = small_job();
   job.end = {.work = Seconds(100'000), .wall = {}};

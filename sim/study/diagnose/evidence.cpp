@@ -23,6 +23,7 @@
 #include "sim/study/expect/expect.h"
 
 #include "calibrate/fit/import_samples.h"
+#include "calibrate/fit/least_squares.h"
 
 namespace headway::study {
 
@@ -95,11 +96,6 @@ constexpr double kLeastSpread = 1e-3;
 
 /// What another program's tensors and allocator hold, of the logarithm. Judged.
 constexpr double kOtherMemory = 0.5;
-
-double median_value(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return (values[(values.size() - 1) / 2] + values[values.size() / 2]) / 2;
-}
 
 /// A name with its numbers left out: "n#" of "n07".
 std::string pattern_of(const std::string& name) {
@@ -230,7 +226,7 @@ class EvidenceReader {
       note(Feature::save, file, median_save(log), kTimerNoise);
     }
     if (!log.loads.empty()) {
-      note(Feature::load, file, median_value(log.loads), kTimerNoise);
+      note(Feature::load, file, fit::median(log.loads), kTimerNoise);
     }
   }
 
@@ -239,7 +235,7 @@ class EvidenceReader {
     for (const auto& save : log.saves) {
       seconds.push_back(save.seconds);
     }
-    return median_value(std::move(seconds));
+    return fit::median(seconds);
   }
 
   /// Steps from a save to the next, the median; nothing of a log that has not two of them.
@@ -249,7 +245,7 @@ class EvidenceReader {
       gaps.push_back(static_cast<double>(log.saves[i].step - log.saves[i - 1].step));
     }
     return gaps.empty() ? std::nullopt
-                        : std::optional(static_cast<std::int64_t>(median_value(std::move(gaps))));
+                        : std::optional(static_cast<std::int64_t>(fit::median(gaps)));
   }
 
   [[nodiscard]] SeriesSummary summary_of(const std::vector<import::LoggedStep>& steps) const {
@@ -454,7 +450,7 @@ class EvidenceReader {
       kernel.k = gemm.k;
       kernel.batch = gemm.batch;
       kernel.work = core::Flops(work);
-      ratios.push_back(median_value(gemm.seconds) /
+      ratios.push_back(fit::median(gemm.seconds) /
                        gpu::kernel_time(s.cluster.node.gpu, shares, kernel, {}).si());
     }
     if (ratios.empty()) {
@@ -464,7 +460,7 @@ class EvidenceReader {
                       file));
       return;
     }
-    note(Feature::products, file, median_value(ratios), 0.02);
+    note(Feature::products, file, fit::median(ratios), 0.02);
   }
 
   void add_monitors() {
@@ -496,14 +492,14 @@ class EvidenceReader {
     }
     if (clocks.size() >= 2) {
       const import::WatchedGpu& gpu = slowest->gpu;
-      note(Feature::clock_ratio, monitors_, gpu.sm_clock_mhz / median_value(clocks), 0.005);
+      note(Feature::clock_ratio, monitors_, gpu.sm_clock_mhz / fit::median(clocks), 0.005);
       const std::string name = (gpu.gpu.starts_with("GPU") ? "" : "GPU ") + gpu.gpu;
       evidence_.slowest_gpu = gpu.node.empty()
                                   ? fmt::format("{} of the node of {}", name, slowest->file)
                                   : fmt::format("{} {}", gpu.node, name);
     }
     if (!powers.empty()) {
-      note(Feature::power, monitors_, median_value(powers), 0.02);
+      note(Feature::power, monitors_, fit::median(powers), 0.02);
     }
   }
 

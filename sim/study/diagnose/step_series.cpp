@@ -3,18 +3,15 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <span>
 
 #include "sim/study/diagnose/step_states.h"
+
+#include "calibrate/fit/least_squares.h"
 
 namespace headway::study {
 
 namespace {
-
-double middle(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const std::size_t n = values.size();
-  return n == 0 ? 0 : (values[(n - 1) / 2] + values[n / 2]) / 2;
-}
 
 /// Median absolute deviation as a standard deviation of a normal distribution.
 double robust_deviation(const std::vector<double>& values, double median) {
@@ -22,7 +19,7 @@ double robust_deviation(const std::vector<double>& values, double median) {
   for (const double value : values) {
     distances.push_back(std::abs(value - median));
   }
-  return 1.4826 * middle(std::move(distances));
+  return 1.4826 * fit::median(distances);
 }
 
 /// Lines to both sides of one that tell what is usual there.
@@ -34,8 +31,7 @@ std::vector<double> beside_neighbours(const std::vector<double>& values) {
   for (std::size_t i = 0; i < values.size(); ++i) {
     const std::size_t from = i - std::min(i, kAround);
     const std::size_t to = std::min(values.size(), i + kAround + 1);
-    out.push_back(values[i] - middle({values.begin() + static_cast<std::ptrdiff_t>(from),
-                                      values.begin() + static_cast<std::ptrdiff_t>(to)}));
+    out.push_back(values[i] - fit::median(std::span(values).subspan(from, to - from)));
   }
   return out;
 }
@@ -113,7 +109,7 @@ SeriesSummary summarize_series(const std::vector<SeriesStep>& series) {
     times.push_back(step.seconds);
     together.push_back(static_cast<double>(step.steps));
   }
-  summary.median = middle(times);
+  summary.median = fit::median(times);
   const double scatter = robust_deviation(times, summary.median);
   const double limit = summary.median + std::max(0.25 * summary.median, 6 * scatter);
   std::vector<std::int64_t> pauses;
@@ -127,7 +123,7 @@ SeriesSummary summarize_series(const std::vector<SeriesStep>& series) {
     }
     paused = step.seconds > limit;
   }
-  summary.together = together.empty() ? 1 : middle(std::move(together));
+  summary.together = together.empty() ? 1 : fit::median(together);
   summary.spread =
       robust_deviation(beside_neighbours(usual), 0) / summary.median * std::sqrt(summary.together);
   find_period(pauses, summary);

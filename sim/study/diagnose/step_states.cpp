@@ -5,7 +5,10 @@
 #include <fmt/format.h>
 #include <limits>
 
+#include "sim/core/statistics.h"
 #include "sim/core/text.h"
+
+#include "calibrate/fit/least_squares.h"
 
 namespace headway::study {
 
@@ -19,16 +22,6 @@ constexpr std::size_t kBlocks = 192;
 constexpr double kLeastChange = 0.03;
 /// Less scatter is as good as none: a thousandth of a step. Judged.
 constexpr double kLeastNoise = 1e-3;
-
-double sorted_middle(const std::vector<double>& sorted) {
-  const std::size_t n = sorted.size();
-  return (sorted[(n - 1) / 2] + sorted[n / 2]) / 2;
-}
-
-double median_level(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return sorted_middle(values);
-}
 
 double distance_from(double level, const std::vector<double>& values) {
   double sum = 0;
@@ -56,18 +49,18 @@ class StateFinder {
     }
     // Of normal noise s differences of neighbours have the median 0.6745 sqrt(2) s, and the mean
     // distance from the middle is sqrt(2 / pi) s.
-    const double noise = median_level(std::move(differences)) / (0.6745 * std::sqrt(2.0));
-    scale_ = std::sqrt(2 / M_PI) * std::max(noise, kLeastNoise * median_level(blocks_));
+    const double noise = fit::median(differences) / (0.6745 * std::sqrt(2.0));
+    scale_ = std::sqrt(2 / M_PI) * std::max(noise, kLeastNoise * fit::median(blocks_));
   }
 
   std::vector<SeriesState> find() {
     const double evidence = std::log(static_cast<double>(blocks_.size()));
-    const double one = distance_from(median_level(blocks_), blocks_) / scale_;
+    const double one = distance_from(fit::median(blocks_), blocks_) / scale_;
     const Trend trend = likeliest_trend();
     const double by_trend = trend.cost / scale_ + 1.5 * evidence;
     const double by_levels = divide(3 * evidence);
     const double change = trend.slope * static_cast<double>(blocks_.size() - 1);
-    const std::vector<SeriesState> all{whole(median_level(blocks_), 0)};
+    const std::vector<SeriesState> all{whole(fit::median(blocks_), 0)};
     if (by_trend < std::min(one, by_levels)) {
       return std::abs(change) < kLeastChange * trend.first
                  ? all
@@ -86,7 +79,7 @@ class StateFinder {
     for (std::size_t i = begin; i < end; ++i) {
       values.push_back(lines_[i].seconds);
     }
-    return median_level(std::move(values));
+    return fit::median(values);
   }
 
   /// By the median of all slopes (Theil and Sen), which pauses do not move.
@@ -98,12 +91,12 @@ class StateFinder {
       }
     }
     Trend trend;
-    trend.slope = median_level(std::move(slopes));
+    trend.slope = fit::median(slopes);
     std::vector<double> flat;
     for (std::size_t i = 0; i < blocks_.size(); ++i) {
       flat.push_back(blocks_[i] - trend.slope * static_cast<double>(i));
     }
-    trend.cost = distance_from(trend.first = median_level(flat), flat);
+    trend.cost = distance_from(trend.first = fit::median(flat), flat);
     return trend;
   }
 
@@ -123,8 +116,8 @@ class StateFinder {
         if (end - begin < least) {
           continue;
         }
-        const double cost =
-            best[begin] + pays + distance_from(sorted_middle(sorted), sorted) / scale_;
+        const double cost = best[begin] + pays +
+                            distance_from(core::quantile_of_sorted(sorted, 0.5), sorted) / scale_;
         if (cost < best[end]) {
           best[end] = cost;
           from_[end] = begin;
@@ -203,7 +196,7 @@ std::vector<SeriesState> states_of(const std::vector<SeriesStep>& lines) {
     for (const SeriesStep& line : lines) {
       values.push_back(line.seconds);
     }
-    const double level = values.empty() ? 0 : median_level(std::move(values));
+    const double level = values.empty() ? 0 : fit::median(values);
     return {{0, lines.size(), level, level}};
   }
   return StateFinder(lines).find();

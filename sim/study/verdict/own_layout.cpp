@@ -39,18 +39,6 @@ std::optional<core::Seconds> simulated_step(const training::CheckedScenario& own
   return entry.too_large ? std::nullopt : std::optional(entry.step.time);
 }
 
-}  // namespace
-
-std::string behind_words(double behind) {
-  constexpr double kEqual = 0.0005;  // what is printed as 0.0 %
-  return std::abs(behind) < kEqual
-             ? "as long a token as plan 1"
-             : fmt::format("{} % {} a token than plan 1", core::percent(std::abs(behind)),
-                           behind > 0 ? "longer" : "less");
-}
-
-namespace {
-
 void say(OwnLayout& own, std::size_t simulated) {
   if (own.plan == 1) {
     own.sentence = "Plan 1 is the scenario's own layout.";
@@ -68,6 +56,14 @@ void say(OwnLayout& own, std::size_t simulated) {
 }
 
 }  // namespace
+
+std::string behind_words(double behind) {
+  constexpr double kEqual = 0.0005;  // what is printed as 0.0 %
+  return std::abs(behind) < kEqual
+             ? "as long a token as plan 1"
+             : fmt::format("{} % {} a token than plan 1", core::percent(std::abs(behind)),
+                           behind > 0 ? "longer" : "less");
+}
 
 OwnLayout own_layout(const PlanReport& report, const plan::PlanOptions& options) {
   OwnLayout own;
