@@ -141,6 +141,7 @@ def test_a_sweep_is_a_parquet_file(tmp_path: Path) -> None:
         assert list(again[column][there]) == list(frame[column][there])
 
 
+@pytest.mark.deep  # the engine's own executor loses a worker below
 def test_dask_goes_on_when_a_worker_is_killed() -> None:
     axes = {"training.global_batch": range(32, 32 * 41, 32)}
     points = headway.sweep(SMALL, axes)

@@ -86,6 +86,7 @@ def test_dask_gives_the_answer_of_one_process(
     assert one.read_bytes() == written
 
 
+@pytest.mark.deep  # as a sweep's, by the same engine (test_sweep.py)
 @pytest.mark.parametrize(("verb", "words", "cut", "shards"), WAYS)
 def test_dask_goes_on_when_a_worker_is_killed(
     scenario: Path, program: Path, verb: str, words: list[str], cut: list[str], shards: int

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <numeric>
 #include <tbb/parallel_for.h>
+#include <utility>
 
 #include "sim/analytic/analytic.h"
 #include "sim/core/error.h"
@@ -100,45 +102,57 @@ bool open(const RowScenario& built, const std::string& field) {
   return std::find(built.assumed.begin(), built.assumed.end(), field) != built.assumed.end();
 }
 
-/// A row to blank.
+/// A row to blank: its source, and what it says as it stands.
 struct Chosen {
   RunRow row;
   std::string source;
+  RowScenario as_stated;
+  double speed = 0;  ///< log_speed
 };
 
-std::vector<Chosen> chosen_rows(const std::vector<const CsvTable*>& tables) {
-  std::vector<Chosen> chosen;
+std::optional<Chosen> chosen(RunRow row, const Catalogue& catalogue) {
+  std::string source = row.id.substr(0, row.id.rfind('-'));
+  const std::string id = std::exchange(row.id, "blanked");  // no shipped scenario is in its place
+  try {
+    RowScenario as_stated = scenario_of_row(row, catalogue);
+    const double speed = log_speed(*as_stated.scenario);
+    row.id = id;
+    return Chosen{std::move(row), std::move(source), std::move(as_stated), speed};
+  } catch (const core::Error&) {
+    return std::nullopt;
+  }
+}
+
+std::vector<RunRow> measured_rows(const std::vector<const CsvTable*>& tables) {
+  std::vector<RunRow> rows;
   for (const CsvTable* table : tables) {
     for (std::size_t i = 0; i < table->rows(); ++i) {
       RunRow row = read_run_row(*table, i);
-      std::string source = row.id.substr(0, row.id.rfind('-'));
       if (row.problems.empty() && row.measured_tokens_per_s_per_gpu) {
-        chosen.push_back({std::move(row), std::move(source)});
+        rows.push_back(std::move(row));
       }
     }
   }
-  return chosen;
+  return rows;
 }
 
 /// One blank of one row; nothing where the field is then still known, or no run can be read so.
 std::optional<BlankedRow> blanked(const Chosen& chosen,
                                   const Blank& field,
                                   const Catalogue& catalogue) {
-  RunRow stated = chosen.row;
-  stated.id = "blanked";  // no shipped scenario stands in its place
-  if (!states(stated, field)) {
+  if (!states(chosen.row, field) || open(chosen.as_stated, field.field)) {
     return std::nullopt;
   }
-  const RunRow blank = without(stated, field.columns);
+  RunRow blank = without(chosen.row, field.columns);
+  blank.id = "blanked";
   try {
-    const RowScenario as_stated = scenario_of_row(stated, catalogue);
     const RowScenario as_blank = scenario_of_row(blank, catalogue);
-    if (!open(as_blank, field.field) || open(as_stated, field.field)) {
+    if (!open(as_blank, field.field)) {
       return std::nullopt;
     }
-    BlankedRow out{chosen.source, chosen.row.id, field.field, stated.is_mixture()};
-    const bool same = *as_stated.scenario == *as_blank.scenario;
-    out.error = same ? 0 : log_speed(*as_blank.scenario) - log_speed(*as_stated.scenario);
+    BlankedRow out{chosen.source, chosen.row.id, field.field, chosen.row.is_mixture()};
+    const bool same = *chosen.as_stated.scenario == *as_blank.scenario;
+    out.error = same ? 0 : log_speed(*as_blank.scenario) - chosen.speed;
     std::vector<OtherReading> readings = as_blank.readings;
     std::erase_if(readings, [&](const OtherReading& one) { return one.column != field.field; });
     if (!readings.empty()) {
@@ -204,17 +218,19 @@ double smallest_error(const std::vector<OpenField>& known) {
 
 std::vector<BlankedRow> blank_rows(const std::vector<const CsvTable*>& tables,
                                    const Catalogue& catalogue) {
-  const std::vector<Chosen> rows = chosen_rows(tables);
-  const std::size_t fields = blanks().size();
-  std::vector<std::optional<BlankedRow>> found(rows.size() * fields);
-  tbb::parallel_for(std::size_t{0}, found.size(), [&](std::size_t i) {
-    found[i] = blanked(rows[i / fields], blanks()[i % fields], catalogue);
+  std::vector<RunRow> rows = measured_rows(tables);
+  std::vector<std::vector<BlankedRow>> found(rows.size());
+  tbb::parallel_for(std::size_t{0}, rows.size(), [&](std::size_t i) {
+    const auto row = chosen(std::move(rows[i]), catalogue);
+    for (const Blank& field : blanks()) {
+      if (auto one = row ? blanked(*row, field, catalogue) : std::nullopt) {
+        found[i].push_back(std::move(*one));
+      }
+    }
   });
   std::vector<BlankedRow> out;
-  for (auto& row : found) {
-    if (row) {
-      out.push_back(std::move(*row));
-    }
+  for (auto& of_row : found) {
+    std::move(of_row.begin(), of_row.end(), std::back_inserter(out));
   }
   return out;
 }
