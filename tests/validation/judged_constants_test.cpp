@@ -112,6 +112,37 @@ TEST(FastSlopes, EndWhereTheCostIsNone) {
   }
 }
 
+// Where gathers of weights bound the step, a quicker attention leaves them less to hide behind: a
+// share of a peak then has a slope below zero, and is no cost for that.
+TEST(FastSlopes, OfSharesOfAPeakAreAsTheyWere) {
+  const std::filesystem::path configs = HEADWAY_SOURCE_DIR "/configs";
+  auto scenario =
+      config::load_scenario_text(R"(
+headway: 1
+cluster: {nodes: 8, node: {use: h100-pcie-server}, fabric: {use: rail-optimized-ndr}}
+model: {use: llama-3.1-8b}
+training: {sequence_length: 8192, global_batch: 256, framework: {use: torchtitan}}
+parallelism: {data: auto, sharding: zero3, recompute: selective}
+)",
+                                 configs / "scenarios/bound-by-data.yaml", {{configs}, {}})
+          .scenario;
+  const auto covariance = load_covariance({HEADWAY_SOURCE_DIR "/configs"});
+  bool seen = false;
+  for (double bandwidth = 2e9; bandwidth < 60e9; bandwidth *= 1.2) {
+    scenario.cluster.fabric.link_bandwidth = core::BytesPerSecond(bandwidth);
+    const auto slopes = constant_slopes(scenario);
+    const auto fast = fast_slopes(scenario, slopes, covariance);
+    for (std::size_t i = 0; i < slopes.size(); ++i) {
+      EXPECT_GE(fast[i], slopes[i]) << judged_constants()[i].name << ' ' << bandwidth;
+      EXPECT_LE(fast[i], std::max(slopes[i], 0.0))
+          << judged_constants()[i].name << ' ' << bandwidth;
+    }
+    seen = seen || slopes[place("attention_share")] < 0 || slopes[place("H100 gemm_16bit")] < 0 ||
+           slopes[place("weight_gradient")] < 0;
+  }
+  EXPECT_TRUE(seen) << "the case that this test is of";
+}
+
 TEST(LoadCovariance, IsOfTheseConstantsOrRefused) {
   const auto committed = load_covariance({HEADWAY_SOURCE_DIR "/configs"});
   ASSERT_EQ(committed.size(), judged_constants().size());

@@ -183,7 +183,11 @@ std::vector<double> fast_slopes(const Scenario& scenario,
     Scenario without = scenario;
     if (slopes[i] < 0 && reach > 0 && judged_constants()[i].scale(without, kNext)) {
       const double caused = std::log(base / analytic_time(without));
-      slopes[i] = std::max(slopes[i], -caused / reach);
+      // A share of a peak is no cost, though where communication is what counts a larger one may
+      // slow a step a little: without it no step ends.
+      if (caused > 0) {
+        slopes[i] = std::max(slopes[i], -caused / reach);
+      }
     }
   }
   return slopes;
