@@ -211,10 +211,10 @@ std::vector<workload::ChunkLayout> in_order(const workload::StageLayout& layout,
     }
   }
   const auto place = [](const workload::ChunkLayout& c) {
-    // A chunk without layers comes before or after its neighbour, as it holds the embedding or the
-    // head; an encoder's own before all.
-    return 2 * c.first_layer + (c.layers == 0 && c.embedding ? -1 : 0) +
-           (c.layers == 0 && c.head ? 1 : 0) - (c.encoder && !c.embedding ? 2 : 0);
+    // A chunk without layers comes before the one that begins with the same layer, that of the head
+    // last; an encoder's own before all.
+    return 4 * c.first_layer + (c.layers > 0 ? 1 : 0) + (c.layers == 0 && c.embedding ? -2 : 0) +
+           (c.layers == 0 && c.head ? 2 : 0) - (c.encoder && !c.embedding ? 4 : 0);
   };
   std::sort(chunks.begin(), chunks.end(),
             [&](const auto& a, const auto& b) { return place(a) < place(b); });

@@ -141,8 +141,8 @@ double slowest_slowdown(std::int64_t gpus, double spread) {
 
 SustainedShares shares_of_slowest(SustainedShares shares, std::int64_t gpus) {
   const double slowdown = slowest_slowdown(gpus, kSpread);
-  for (double* share : {&shares.gemm_16bit, &shares.gemm_8bit, &shares.gemm_4bit,
-                        &shares.attention_forward, &shares.attention_backward}) {
+  for (double* share : {&shares.gemm_16bit, &shares.gemm_8bit, &shares.gemm_4bit, &shares.gemm_tf32,
+                        &shares.gemm_fp32, &shares.attention_forward, &shares.attention_backward}) {
     *share /= slowdown;
   }
   return shares;

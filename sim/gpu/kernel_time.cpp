@@ -99,10 +99,12 @@ double alignment_share(const Kernel& kernel) {
   if (kernel.precision == Precision::fp32) {
     return 1;  // the units that multiply fp32 load numbers one by one
   }
-  // Both operands of a weight gradient lie with the tokens, over which it sums, as rows.
-  const bool weight_gradient = kernel.kind == core::KernelKind::grouped_gemm &&
-                               kernel.pass == core::GemmPass::weight_gradient;
-  const std::int64_t contiguous = weight_gradient ? kernel.m : kernel.k;
+  // Both operands of a weight gradient lie with the tokens, over which it sums, as rows. Tensor
+  // cores multiply 8 and fewer bits along rows only, so there copies with the tokens along them are
+  // read; software that groups experts pads those.
+  const bool copies = aligned > 8 && kernel.kind != core::KernelKind::grouped_gemm;
+  const bool across_rows = kernel.pass == core::GemmPass::weight_gradient && !copies;
+  const std::int64_t contiguous = across_rows ? kernel.m : kernel.k;
   if (kernel.n % aligned == 0 && contiguous % aligned == 0) {
     return 1;
   }

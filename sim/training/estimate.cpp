@@ -12,6 +12,7 @@
 
 #include "sim/core/infeasible.h"
 #include "sim/core/text.h"
+#include "sim/network/fabric/fabric.h"
 #include "sim/network/fabric/fabric_shape.h"
 #include "sim/training/orbits/rank_orbits.h"
 #include "sim/training/step/lower.h"
@@ -120,14 +121,6 @@ StepCounts count_step(const CheckedScenario& checked, bool loops = false) {
           different_transfers(one) + messages / 2};
 }
 
-double count_links(const network::FabricShape& s, network::ScaleUpKind kind, bool pooled) {
-  const double in_domain = kind == network::ScaleUpKind::mesh ? s.domain_gpus - 1.0 : 2.0;
-  const double cables = pooled ? 1.0 : s.uplinks;
-  return s.gpus * (in_domain + 2) + 2.0 * s.nodes * s.rails * s.planes + 2.0 * s.leaves * cables +
-         2.0 * s.spines * (pooled ? 1.0 : s.spine_uplinks) +
-         1.0 * s.trees * s.pods_per_tree * s.pods_per_tree;
-}
-
 /// The number after `key` in a file, or the first of all; infinite if there is none ("max").
 double number_in_file(const char* path, std::string_view key = "") {
   std::ifstream file(path);
@@ -200,7 +193,7 @@ MemoryEstimate estimate_step(const CheckedScenario& checked, bool fold, int besi
     lowered /= tensor_ranks_alike(checked, input, shape) ? p.tensor : 1;
     lowered *= unequal(s.cluster) ? 1 : replica_orbits(checked, input, shape).kept_share();
   }
-  const double links = count_links(shape, s.cluster.node.scale_up.kind, !hashed);
+  const double links = network::count_links(input, shape).approximate();
   const double ports = 2.0 * shape.nodes * shape.rails * shape.planes;
   const double built = 1 + beside;  // fabrics and lowered steps that live at the same time
   const double chunks =
@@ -230,9 +223,8 @@ double estimate_operations(const CheckedScenario& checked) {
 }
 
 MemoryEstimate estimate_fabric(const ClusterSpec& cluster) {
-  const network::FabricShape shape = network::make_shape(fabric_input(cluster));
-  const bool pooled = cluster.fabric.routing == network::Routing::adaptive;
-  const double links = count_links(shape, cluster.node.scale_up.kind, pooled);
+  const network::FabricInput input = fabric_input(cluster);
+  const double links = network::count_links(input, network::make_shape(input)).approximate();
   const char* const width = cluster.fabric.planes > 1 ? "cluster.fabric.planes" : "cluster.nodes";
   return {{{fmt::format("a fabric of {} links", core::count(links)), width,
             Bytes((kLink + kLinkTold) * links)}}};

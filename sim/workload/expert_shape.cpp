@@ -28,21 +28,30 @@ double choose(int n, int k) {
   return ways;
 }
 
-/// Probability that a token visits a place that holds `held` routing groups whole, of which
-/// `limit` are chosen.
-double visits_groups(const ExpertsSpec& moe, int held, int limit) {
+/// Probability that a token, which chooses among `limit` of the groups, visits a place that holds
+/// `count` experts from `first` on: some groups whole, and at either end a part of one.
+double visits(const ExpertsSpec& moe, int first, int count, int limit) {
   const int groups = moe.routing_groups;
   const int each = moe.experts / groups;
-  double missed = 0;
-  for (int chosen = 0; chosen <= std::min(held, limit); ++chosen) {
-    if (limit - chosen > groups - held) {
-      continue;
+  const int front = std::min(count, (each - first % each) % each);
+  const int whole = (count - front) / each;
+  const int back = (count - front) % each;
+  const int others = groups - whole - (front > 0 ? 1 : 0) - (back > 0 ? 1 : 0);
+  double visited = 0;
+  for (int f = 0; f <= (front > 0 ? 1 : 0); ++f) {
+    for (int b = 0; b <= (back > 0 ? 1 : 0); ++b) {
+      for (int w = 0; w <= whole; ++w) {
+        const int elsewhere = limit - f - b - w;
+        if (elsewhere >= 0 && elsewhere <= others) {
+          const double probability =
+              choose(whole, w) * choose(others, elsewhere) / choose(groups, limit);
+          const int reachable = w * each + f * front + b * back;
+          visited += probability * (1 - none_of(limit * each, reachable, moe.top_k));
+        }
+      }
     }
-    const double probability =
-        choose(held, chosen) * choose(groups - held, limit - chosen) / choose(groups, limit);
-    missed += probability * none_of(limit * each, chosen * each, moe.top_k);
   }
-  return 1 - missed;
+  return visited;
 }
 
 }  // namespace
@@ -73,13 +82,15 @@ double expected_places(const ExpertsSpec& moe, int places) {
   if (limit == groups) {
     return places * (1 - none_of(scored_experts(moe), moe.experts / places, moe.top_k));
   }
-  if (places <= groups) {
-    return places * visits_groups(moe, groups / places, limit);
+  const int count = moe.experts / places;
+  if (groups % places == 0 || places % groups == 0) {
+    return places * visits(moe, 0, count, limit);  // all places lie alike in the groups
   }
-  // A place holds a part of one group: that group must be among the chosen.
-  const double chosen = static_cast<double>(limit) / groups;
-  const int reachable = limit * (moe.experts / groups);
-  return places * chosen * (1 - none_of(reachable, moe.experts / places, moe.top_k));
+  double visited = 0;
+  for (int place = 0; place < places; ++place) {
+    visited += visits(moe, place * count, count, limit);
+  }
+  return visited;
 }
 
 double ExpertShape::sent() const {

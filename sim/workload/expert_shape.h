@@ -14,8 +14,9 @@ namespace headway::workload {
 /// likely:
 ///     places (1 - C(E - E/places, k) / C(E, k))
 /// Z experts that do nothing lie nowhere: E + Z stands in place of both E outside E/places.
-/// With routing limited to some groups of experts, the mean over how many of the chosen groups a
-/// place holds. Source: FIELD notes 3.5; DeepSeek-V3 report, section 2.1.2 (limited routing).
+/// With routing limited to some groups of experts, the mean over which of the chosen groups a place
+/// holds, whole or in part. Source: FIELD notes 3.5; DeepSeek-V3 report, section 2.1.2 (limited
+/// routing).
 double expected_places(const ExpertsSpec& moe, int places);
 
 /// Expected load of the busiest of e expert ranks / mean, where the loads of E experts spread about

@@ -20,6 +20,10 @@ TEST(SlowestSlowdown, IsTheExpectedMaximumOfNormals) {
   const SustainedShares slowest = shares_of_slowest(h100().sustained, 8192);
   EXPECT_NEAR(slowest.gemm_16bit / 0.82, 1 - 0.0125 * 3.787, 1e-4);
   EXPECT_EQ(slowest.memory, h100().sustained.memory);
+  SustainedShares stated = h100().sustained;
+  stated.gemm_tf32 = stated.gemm_fp32 = stated.gemm_16bit;
+  EXPECT_EQ(shares_of_slowest(stated, 8192).gemm_tf32, slowest.gemm_16bit);
+  EXPECT_EQ(shares_of_slowest(stated, 8192).gemm_fp32, slowest.gemm_16bit);
 }
 
 TEST(MeanPower, RunsFromIdleToTheLimit) {

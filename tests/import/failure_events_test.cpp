@@ -66,6 +66,16 @@ TEST(FailureEvents, NameTheLineOfAFault) {
       core::Error);
 }
 
+TEST(FailureEvents, BeginWithTheFirstStart) {
+  const FailureEvents log = read_failure_events(
+      "date,event\n2022-05-01,start\n2022-05-02,gpu_crash\n2022-05-03,start\n2022-05-04,gpu_"
+      "crash\n",
+      "log.csv");
+  ASSERT_EQ(log.events.size(), 2U);
+  EXPECT_EQ(log.events[0].at, Seconds(86400));
+  EXPECT_EQ(log.events[1].at, Seconds(3 * 86400));
+}
+
 TEST(FailureEvents, KnowTheCalendar) {
   const auto at = [](const char* first, const char* second) {
     const std::string log = fmt::format("date,event\n{},start\n{},node_failure\n", first, second);

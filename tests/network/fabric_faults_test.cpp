@@ -107,6 +107,29 @@ TEST(FailedSwitch, ADragonflyLeafTakesItsPartOfTheGlobalCables) {
   EXPECT_EQ(report(sick).unreachable_gpus, 255U);  // seen from GPU 0, which sits on it
 }
 
+// Nine groups of four leaves, one cable to each other group, dealt to the leaves in turn: 2 of the
+// 8 are the failed one's, and no other group is cut off. Each sibling loses what joined it to that
+// leaf.
+TEST(FailedSwitch, ADragonflyLeafTakesTheCablesThatItHolds) {
+  auto in = flat_tree(36 * 8, Routing::adaptive);
+  in.fabric.topology = Topology::dragonfly;
+  in.fabric.leaves_per_pod = 4;
+  in.fabric.ports_per_leaf = 8;
+  in.fabric.leaf_oversubscription = 4;
+  const Fabric healthy(in);
+  const auto& s = healthy.shape();
+  ASSERT_EQ(s.pods_per_tree, 9U);
+  ASSERT_EQ(s.global_cables, 1U);
+  const auto sick = without(in, {{SwitchTier::leaf, 1}});
+  std::uint32_t lost = 0;
+  for (std::uint32_t other = 1; other < s.pods_per_tree; ++other) {
+    lost += sick.link(sick.global_link(0, other)).state == LinkState::down ? 1 : 0;
+  }
+  EXPECT_EQ(lost, 2U);
+  const auto sibling = sick.local_link(2, true);
+  EXPECT_NEAR(sick.link(sibling).capacity / healthy.link(sibling).capacity, 2.0 / 3, 1e-12);
+}
+
 std::string refusal(std::string_view words) {
   try {
     parse_switch(words, Fabric(flat_tree(64)).shape());

@@ -28,6 +28,17 @@ TEST(Anchor, FindsTheRateOfAPlantedMachine) {
   EXPECT_EQ(anchor.calibration.figures.back().name, "anchor.gemm");
 }
 
+// tf32 with half of the share of 16 bits reaches its peak at twice the factor that those do.
+TEST(Anchor, GoesUpToThePeakOfTheStepsOwnFormat) {
+  auto slow = eight_nodes();
+  slow.training.precision = core::Precision::tf32;
+  slow.cluster.node.gpu.sustained.gemm_tf32 = slow.cluster.node.gpu.sustained.gemm_16bit / 2;
+  auto machine = slow;
+  machine.cluster.node.gpu.sustained.gemm_tf32 = 0.95;
+  const core::Seconds measured = simulate_step(check(machine)).time;
+  EXPECT_NEAR(anchor_step(check(slow), measured).matched / measured, 1, 0.001);
+}
+
 TEST(Anchor, TheSameStepChangesNothing) {
   const auto profile = check(eight_nodes());
   const auto anchor = anchor_step(profile, simulate_step(profile).time);

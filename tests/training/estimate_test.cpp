@@ -1,12 +1,14 @@
 #include "sim/training/estimate.h"
 
 #include <cstdlib>
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <malloc.h>
 #include <new>
 
 #include "sim/core/infeasible.h"
+#include "sim/core/text.h"
 #include "sim/training/step/lower.h"
 #include "sim/training/step/step.h"
 
@@ -160,6 +162,20 @@ TEST(Estimate, OfAFabricCoversWhatItsLinksTake) {
   const auto peak = static_cast<double>(Allocations::most - before);
   EXPECT_GT(estimate_fabric(s.cluster).total().si(), peak);
   EXPECT_LT(peak, 2 * links);
+}
+
+// One leaf a pod makes as many pods as leaves, and no links between all pairs of them.
+TEST(Estimate, CountsTheLinksThatAreBuilt) {
+  Scenario s = eight_nodes();
+  s.cluster.nodes = 1024;
+  s.cluster.fabric.tiers = 3;
+  s.cluster.fabric.leaves_per_pod = 1;
+  for (const auto routing : {network::Routing::adaptive, network::Routing::ecmp}) {
+    s.cluster.fabric.routing = routing;
+    const auto links = static_cast<double>(build_fabric(s.cluster).link_count());
+    EXPECT_EQ(estimate_fabric(s.cluster).parts.at(0).what,
+              fmt::format("a fabric of {} links", core::count(links)));
+  }
 }
 
 TEST(Estimate, OfACampaignGrowsWithTrialsSparesAndCrews) {

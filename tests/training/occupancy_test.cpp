@@ -169,6 +169,7 @@ TEST(Occupancy, PatternsLoadUplinksByTheirAlgebra) {
 
 TEST(Occupancy, ListsOfNodesAreNumbersAndRanges) {
   EXPECT_THAT(node_numbers({"7", "0-2", "9"}), ElementsAre(7U, 0U, 1U, 2U, 9U));
+  EXPECT_THAT(node_numbers({"4294967294-4294967295"}), ElementsAre(4294967294U, 4294967295U));
   const std::vector<std::uint32_t> nodes{0, 1, 2, 5, 7, 8};
   EXPECT_THAT(node_ranges(nodes), ElementsAre("0-2", "5", "7-8"));
   EXPECT_EQ(node_numbers(node_ranges(nodes)), nodes);

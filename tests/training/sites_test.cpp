@@ -207,6 +207,22 @@ TEST(LocalSteps, ExchangeWhatTheClosedFormSays) {
   }
 }
 
+// What a site's ranks gather of each other is in the format of the weights.
+TEST(LocalSteps, GatherFullPrecisionInFourBytes) {
+  Scenario s = apart();
+  const auto transfer = [&](core::Precision precision, workload::Sharding sharding) {
+    s.training.precision = precision;
+    s.parallelism.sharding = sharding;
+    return exchange_closed_form(s, s.parallelism, check(s).synchronous_data()).transfer.si();
+  };
+  const auto gather = [&](core::Precision precision) {
+    return transfer(precision, workload::Sharding::zero1) -
+           transfer(precision, workload::Sharding::zero3);  // which gathers in the step
+  };
+  ASSERT_GT(gather(core::Precision::bf16), 0);
+  EXPECT_NEAR(gather(core::Precision::fp32) / gather(core::Precision::bf16), 2, 0.02);
+}
+
 TEST(LocalSteps, AWaitIsSpreadOverTheStepsBetween) {
   workload::LocalStepsSpec local;
   local.steps = 100;

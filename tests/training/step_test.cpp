@@ -58,6 +58,15 @@ TEST(LaunchModel, StallsWhereMessagesLeaveTheNode) {
   auto one_stage = s.parallelism;
   one_stage.pipeline = 1;
   EXPECT_EQ(launch_model(s, one_stage).slowdown, 1);
+  // 2 tensor ranks of 4 stages fill a node where stages are counted before replicas.
+  auto inside = s.parallelism;
+  inside.tensor = 2;
+  inside.pipeline = 4;
+  EXPECT_EQ(launch_model(s, inside).slowdown, 2);
+  inside.rank_order = workload::RankOrder::pipeline_first;
+  EXPECT_EQ(launch_model(s, inside).slowdown, 1);
+  inside.tensor = 4;  // and do not fit into one
+  EXPECT_EQ(launch_model(s, inside).slowdown, 3);
   s.cluster.nodes = 1;
   EXPECT_EQ(launch_model(s, s.parallelism).slowdown, 1);
 }

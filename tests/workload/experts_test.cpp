@@ -75,6 +75,14 @@ TEST(ExpectedPlaces, AreTheMeanOverAllChoices) {
           << places << " places, " << limit << " groups";
     }
   }
+  // Places that begin and end inside groups: 2 and 4 experts beside groups of 3, 3 beside 4.
+  for (const auto& [groups, places] : {std::pair{4, 6}, std::pair{4, 3}, std::pair{3, 4}}) {
+    for (int limit = 1; limit < groups; ++limit) {
+      const ExpertsSpec limited = experts(12, 3, groups, limit);
+      EXPECT_NEAR(expected_places(limited, places), counted_places(limited, places), 1e-12)
+          << places << " places, " << limit << " of " << groups << " groups";
+    }
+  }
 }
 
 TEST(ExpectedPlaces, OfDeepSeekAreLimitedToFourNodes) {

@@ -110,6 +110,16 @@ TEST(Muon, RunsAfterTheStepAndOnlyThere) {
   }
 }
 
+// Stages in the middle without a layer have nothing to update, and keep nothing.
+TEST(Muon, OfAStageWithoutParametersIsNothing) {
+  ParallelismSpec parallelism = split(1, 4);
+  parallelism.chunk_layers = {16, 0, 0, 16};
+  const auto kept = stage_memory(llama_8b(), with_muon(8), parallelism, 8, 1);
+  EXPECT_EQ(kept.at(1).optimizer.si(), 0);
+  EXPECT_GT(kept.at(0).optimizer.si(), 0);
+  EXPECT_EQ(matrix_share({}, 0), 0);
+}
+
 TEST(Muon, MultipliesPartsOrWholeMatricesOfTensorRanks) {
   // A quarter of 28672 x 4096 by rows, and of 4096 x 14336 by columns.
   const OwnedMatrices in{7168, 4096, 1, false, 4, 1};

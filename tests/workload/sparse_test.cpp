@@ -105,6 +105,9 @@ TEST(SparseAttention, MovesScoresInFullAndGathersCompressedKeys) {
   EXPECT_DOUBLE_EQ(shared, 64);
   EXPECT_DOUBLE_EQ(gathered(few_layers(), "gather shared keys") / (6 * tokens * 2), 512 + 64);
   EXPECT_DOUBLE_EQ(gathered(few_layers(), "gather index keys") / (6 * tokens * 2), 128 + 64);
+  // Probabilities of the 1792 chosen keys of the mean, summed over the heads of all ranks in fp32.
+  EXPECT_DOUBLE_EQ(gathered(few_layers(), "reduce index target") / (6 * tokens * 4), 1792);
+  EXPECT_EQ(bytes_of(one, "reduce index target"), 0);
 }
 
 TEST(SparseAttention, KeepsTheCompressedFormAndTheChoice) {

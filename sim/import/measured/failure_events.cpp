@@ -190,11 +190,14 @@ class FailureLogReader {
   }
   [[nodiscard]] int line(std::size_t row) const { return table_.line(row) + comments_; }
 
+  /// The first row that says that the run started (a restart may say so again), else the first.
   void find_origin() {
     for (std::size_t row = 0; row < table_.rows(); ++row) {
       const auto date = date_time(table_.text(row, time_));
-      if (date && (!origin_ || table_.text(row, kind_) == "start")) {
-        origin_ = date;
+      const bool starts = date && table_.text(row, kind_) == "start";
+      origin_ = starts || !origin_ ? date : origin_;
+      if (starts) {
+        return;
       }
     }
   }

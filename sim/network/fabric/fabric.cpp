@@ -257,6 +257,22 @@ std::uint32_t Fabric::pod_of(std::uint32_t leaf) const {
   return leaf / s.leaves_per_tree * s.pods_per_tree + leaf % s.leaves_per_tree / s.leaves_per_pod;
 }
 
+std::uint32_t Fabric::leaves_in(std::uint32_t pod) const {
+  const std::uint32_t first = pod % shape_.pods_per_tree * shape_.leaves_per_pod;
+  return std::min(shape_.leaves_per_pod, shape_.leaves_per_tree - first);
+}
+
+std::uint32_t Fabric::leaf_in(std::uint32_t pod, std::uint32_t within) const {
+  const std::uint32_t first = pod / shape_.pods_per_tree * shape_.leaves_per_tree;
+  return first + pod % shape_.pods_per_tree * shape_.leaves_per_pod + within % leaves_in(pod);
+}
+
+std::uint32_t Fabric::gateway(std::uint32_t pod, std::uint32_t other, std::uint32_t k) const {
+  const std::uint32_t to = other % shape_.pods_per_tree;
+  const std::uint32_t turn = to < pod % shape_.pods_per_tree ? to : to - 1;
+  return leaf_in(pod, turn * shape_.global_cables + k);
+}
+
 void Fabric::degrade(LinkId id, double factor, std::uint32_t cables) {
   HEADWAY_CHECK(id.index() < links_, "link {} of {}", id.index(), links_);
   HEADWAY_CHECK(factor >= 0 && factor <= 1, "factor {}", factor);

@@ -138,6 +138,15 @@ class Fabric {
                                       std::uint32_t rail,
                                       std::uint32_t plane) const;
   [[nodiscard]] std::uint32_t pod_of(std::uint32_t leaf) const;
+  /// Leaves of a pod (the last of a tree may have fewer), and the leaf (over all trees) at place
+  /// `within` of them, taken in turn.
+  [[nodiscard]] std::uint32_t leaves_in(std::uint32_t pod) const;
+  [[nodiscard]] std::uint32_t leaf_in(std::uint32_t pod, std::uint32_t within) const;
+  /// Dragonfly: the leaf of `pod` that holds its k-th cable to `other`. Global cables are dealt to
+  /// the leaves of a group in turn.
+  [[nodiscard]] std::uint32_t gateway(std::uint32_t pod,
+                                      std::uint32_t other,
+                                      std::uint32_t k) const;
   /// Spine of a pod (0 to spines_per_pod - 1) behind a leaf's uplink.
   [[nodiscard]] std::uint32_t spine_of(std::uint32_t cable) const {
     return cable % shape_.spines_per_pod;

@@ -66,17 +66,24 @@ class Losses {
     }
   }
 
-  /// Its cables inside the group, and its share of the group's cables to the others.
+  /// Its cables inside the group, at both ends, and those to other groups that it holds.
   void lose_group_member(std::uint32_t leaf) {
     const LinkId up = fabric_.local_link(leaf, true);
     add(up, fabric_.local_link(leaf, false), fabric_.link(up).cables);
     const std::uint32_t pod = fabric_.pod_of(leaf);
+    for (std::uint32_t within = 0; within < fabric_.leaves_in(pod); ++within) {
+      const std::uint32_t sibling = fabric_.leaf_in(pod, within);
+      if (sibling != leaf) {
+        add(fabric_.local_link(sibling, true), fabric_.local_link(sibling, false),
+            shape_.local_cables);
+      }
+    }
     const std::uint32_t first = pod / shape_.pods_per_tree * shape_.pods_per_tree;
-    const std::uint32_t share =
-        (shape_.global_cables + shape_.leaves_per_pod - 1) / shape_.leaves_per_pod;
     for (std::uint32_t other = first; other < first + shape_.pods_per_tree; ++other) {
-      if (other != pod) {
-        add(fabric_.global_link(pod, other), fabric_.global_link(other, pod), share);
+      for (std::uint32_t k = 0; other != pod && k < shape_.global_cables; ++k) {
+        if (fabric_.gateway(pod, other, k) == leaf) {
+          add(fabric_.global_link(pod, other), fabric_.global_link(other, pod), 1);
+        }
       }
     }
   }

@@ -219,34 +219,16 @@ class Builder {
     }
   }
 
-  std::uint32_t leaves_of(std::uint32_t pod) const {
-    const std::uint32_t first = pod % shape_.pods_per_tree * shape_.leaves_per_pod;
-    return std::min(shape_.leaves_per_pod, shape_.leaves_per_tree - first);
-  }
-
-  Vertex leaf_in(std::uint32_t pod, std::uint32_t within) const {
-    const std::uint32_t first = pod / shape_.pods_per_tree * shape_.leaves_per_tree;
-    return at(VertexKind::leaf,
-              first + pod % shape_.pods_per_tree * shape_.leaves_per_pod + within % leaves_of(pod));
-  }
-
-  /// The leaf that holds the k-th cable from `pod` to `other`: global ports are dealt to the leaves
-  /// in turn.
-  Vertex gateway(std::uint32_t pod, std::uint32_t other, std::uint32_t k) const {
-    const std::uint32_t to = other % shape_.pods_per_tree;
-    const std::uint32_t turn = to < pod % shape_.pods_per_tree ? to : to - 1;
-    return leaf_in(pod, turn * shape_.global_cables + k);
-  }
+  Vertex vertex_of(std::uint32_t leaf) const { return at(VertexKind::leaf, leaf); }
 
   void join_groups() {
     for (std::uint32_t pod = 0; pod < shape_.pods_per_tree * shape_.trees; ++pod) {
-      for (std::uint32_t a = 0; a < leaves_of(pod); ++a) {
-        for (std::uint32_t b = 0; b < leaves_of(pod); ++b) {
+      for (std::uint32_t a = 0; a < fabric_.leaves_in(pod); ++a) {
+        for (std::uint32_t b = 0; b < fabric_.leaves_in(pod); ++b) {
           if (a != b) {
-            const auto from = leaf_in(pod, a);
-            const auto leaf = static_cast<std::uint32_t>(from - first_.at(VertexKind::leaf));
+            const std::uint32_t leaf = fabric_.leaf_in(pod, a);
             boost::add_edge(
-                from, leaf_in(pod, b),
+                vertex_of(leaf), vertex_of(fabric_.leaf_in(pod, b)),
                 part_of(fabric_.link(fabric_.local_link(leaf, true)), shape_.local_cables), graph_);
           }
         }
@@ -254,7 +236,8 @@ class Builder {
       const std::uint32_t first = pod / shape_.pods_per_tree * shape_.pods_per_tree;
       for (std::uint32_t other = first; other < first + shape_.pods_per_tree; ++other) {
         for (std::uint32_t k = 0; other != pod && k < shape_.global_cables; ++k) {
-          boost::add_edge(gateway(pod, other, k), gateway(other, pod, k),
+          boost::add_edge(vertex_of(fabric_.gateway(pod, other, k)),
+                          vertex_of(fabric_.gateway(other, pod, k)),
                           part_of(fabric_.link(fabric_.global_link(pod, other)), 1), graph_);
         }
       }

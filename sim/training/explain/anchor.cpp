@@ -42,8 +42,7 @@ CalibrationSpec scaled(const Scenario& s, double factor) {
 
 /// Up to where matrix products of the step's own format reach the peak.
 double highest_factor(const Scenario& s) {
-  const gpu::SustainedShares shares = shares_of(s);
-  return 1 / std::min({shares.gemm_16bit, shares.gemm_8bit, shares.gemm_4bit});
+  return 1 / gpu::gemm_share(shares_of(s), s.training.precision);
 }
 
 core::Seconds step_with(const CheckedScenario& checked, double factor) {

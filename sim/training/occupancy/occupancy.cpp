@@ -126,8 +126,8 @@ std::vector<std::uint32_t> node_numbers(const std::vector<std::string>& list) {
     if (nodes.size() + (*last - *first) >= kMostNodes) {
       throw core::Error(fmt::format("'{}' makes more than {} nodes", entry, kMostNodes));
     }
-    for (std::uint32_t node = *first; node <= *last; ++node) {
-      nodes.push_back(node);
+    for (std::uint32_t more = 0; more <= *last - *first; ++more) {  // the last may be the largest
+      nodes.push_back(*first + more);
     }
   }
   return nodes;

@@ -37,6 +37,7 @@ std::vector<StageExchange> stage_exchanges(const Scenario& s,
                                            int of_site) {
   const auto& local = *s.training.local_steps;
   const double bytes = local.exchange_bits / 8;
+  const double element = workload::element_bytes(s.training.precision);
   const auto memory = s.cluster.node.gpu.memory_bandwidth * kernel_times(s, p).shares.memory;
   const workload::StageLayout layout(s.model, p);
   std::vector<StageExchange> stages;
@@ -49,8 +50,8 @@ std::vector<StageExchange> stage_exchanges(const Scenario& s,
     one.pack = Bytes(one.values * (workload::kPackTraffic + bytes)) / memory;
     one.apply = Bytes(one.values * (workload::kOuterStepTraffic + bytes)) / memory;
     if (!workload::shards_weights(p.sharding)) {
-      one.shared = Bytes(2 * fragment * held.shared);
-      one.experts = Bytes(2 * fragment * held.experts);
+      one.shared = Bytes(element * fragment * held.shared);
+      one.experts = Bytes(element * fragment * held.experts);
     }
     stages.push_back(one);
   }

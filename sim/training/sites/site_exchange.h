@@ -24,7 +24,7 @@ struct ExchangeTime {
 /// Closed form:
 ///     kernels   (28 + 2 b) v / (F B_mem),  b = exchange_bits / 8, v values of a rank
 ///     transfer  2 (s-1) L + max(g f v b / (F B_sender), sum of f v b over a site / (F B_site))
-///               + all-gather of 2 bytes a parameter inside,  f = 2 (s-1) / s
+///               + all-gather inside, 2 bytes a parameter (fp32, tf32: 4),  f = 2 (s-1) / s
 /// v = parameters of a rank / ranks of its site that hold them; g ranks share a network card. No
 /// gather where weights are sharded.
 /// @param data_parallel  of all sites together

@@ -164,6 +164,16 @@ constexpr double kRowProducts = 0.84;
 /// Of the bandwidth of the host's memory channels, what streams reach.
 constexpr double kStreamShare = 0.8;
 
+/// Whether a message between two stages leaves an NVLink domain.
+bool stages_leave_domains(const ClusterSpec& cluster, const workload::ParallelismSpec& p) {
+  const std::int64_t gpus = std::int64_t{cluster.nodes} * cluster.node.gpus;
+  const std::int64_t domain = cluster.node.scale_up.domain_gpus;
+  const bool side_by_side = p.rank_order == workload::RankOrder::pipeline_first;
+  const std::int64_t pipeline =
+      side_by_side ? std::int64_t{p.tensor} * p.context * p.pipeline : gpus;
+  return p.pipeline > 1 && gpus > domain && domain % pipeline != 0;
+}
+
 /// The CPUs' updates share the host's memory.
 gpu::LaunchModel launch_model(const Scenario& scenario,
                               const workload::ParallelismSpec& parallelism) {
@@ -174,8 +184,7 @@ gpu::LaunchModel launch_model(const Scenario& scenario,
   launch.loop_launch = framework.host.loop_launch;
   launch.collective = framework.host.collective;
   launch.layer = host_layer(scenario.calibration, framework);
-  const std::int64_t gpus = std::int64_t{scenario.cluster.nodes} * node.gpus;
-  if (parallelism.pipeline > 1 && gpus > node.scale_up.domain_gpus) {
+  if (stages_leave_domains(scenario.cluster, parallelism)) {
     launch.slowdown = 1 + framework.host.stall * parallelism.tensor;
   }
   launch.cuda_graphs = framework.cuda_graphs;

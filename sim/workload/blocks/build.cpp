@@ -246,19 +246,19 @@ class GraphBuilder {
     }
     const std::vector<ChunkBlocks*> used = in_order_of_use(chunks);
     const bool single = chunks.size() == 1;
-    std::vector<RankParameters> parameters;  // in the order in which they are gathered
-    std::vector<std::size_t> ends{0};        // per launch: of what is gathered together
+    std::vector<RankParameters> bytes;  // in the order in which they are gathered
+    std::vector<std::size_t> ends{0};   // per launch: of what is gathered together
     for (const ChunkBlocks* blocks : used) {
       for (auto bucket = blocks->buckets.rbegin(); bucket != blocks->buckets.rend(); ++bucket) {
         if (trains(*bucket)) {
-          parameters.push_back(bucket->trained);
+          bytes.push_back(gathered_bytes(input_, bucket->trained, bucket->runs));
           if (single) {
-            ends.push_back(parameters.size());
+            ends.push_back(bytes.size());
           }
         }
       }
-      if (!single && parameters.size() > ends.back()) {
-        ends.push_back(parameters.size());
+      if (!single && bytes.size() > ends.back()) {
+        ends.push_back(bytes.size());
       }
     }
     const std::size_t launches = ends.size() - 1;
@@ -266,7 +266,7 @@ class GraphBuilder {
       return kNone;
     }
     const auto launched = [&](std::size_t place) {
-      return std::span(parameters).subspan(ends[place], ends[place + 1] - ends[place]);
+      return std::span(bytes).subspan(ends[place], ends[place + 1] - ends[place]);
     };
     int index = 0;
     std::size_t launch = 0;

@@ -216,16 +216,15 @@ void write_update(BlockWriter& writer, const BlockInput& input, const OptimizerI
 void add_gathers(BlockWriter& writer,
                  const BlockInput& input,
                  int index,
-                 const RankParameters& parameters,
-                 bool overlap,
-                 double element) {
-  for_each_group(parameters, input.parallelism, [&](const Divided& divided) {
+                 const RankParameters& bytes,
+                 bool overlap) {
+  for_each_group(bytes, input.parallelism, [&](const Divided& divided) {
     Operation gather;
     gather.kind = OperationKind::collective;
     gather.collective = CollectiveKind::all_gather;
     gather.group = divided.group;
     gather.activity = Activity::data;
-    gather.bytes = Bytes(element * divided.parameters);
+    gather.bytes = Bytes(divided.parameters);
     gather.name = "parameter gather";
     gather.asynchronous = overlap;
     gather.ticket = overlap ? kFirstParameterTicket + index : -1;
@@ -250,10 +249,27 @@ Block reduce_bucket(const BlockInput& input, const Bucket& bucket) {
   return writer.finish();
 }
 
-Block start_parameters(const BlockInput& input, std::span<const RankParameters> parameters) {
+RankParameters gathered_bytes(const BlockInput& input,
+                              const RankParameters& trained,
+                              const LayerRuns& runs) {
+  const RankShape& shape = input.shape;
+  RankParameters bytes = shape.element * trained;
+  if (!input.training.framework.allocation.narrow_weights || shape.linear != core::Precision::fp8) {
+    return bytes;
+  }
+  for (const LayerRun& run : runs) {
+    if (!run.kind.sixteen_bit) {
+      const double saved = (shape.element - operand_bytes(shape.linear)) * run.layers;
+      bytes += -saved * held_by_layer(input.model, input.parallelism, run.kind).trained;
+    }
+  }
+  return bytes;
+}
+
+Block start_parameters(const BlockInput& input, std::span<const RankParameters> bytes) {
   BlockWriter writer("gather parameters");
-  for (std::size_t i = 0; i < parameters.size(); ++i) {
-    add_gathers(writer, input, static_cast<int>(i), parameters[i], true, input.shape.element);
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    add_gathers(writer, input, static_cast<int>(i), bytes[i], true);
   }
   return writer.finish();
 }
@@ -263,25 +279,24 @@ Block gather_weights(const BlockInput& input, const Bucket& bucket) {
   // A bucket of sharded weights has one layer, so one kind.
   const bool narrows =
       input.shape.narrow_gathers && !bucket.runs.empty() && !bucket.runs.front().kind.sixteen_bit;
-  add_gathers(writer, input, 0, bucket.parameters, input.training.framework.data_overlap,
-              narrows ? operand_bytes(input.shape.linear) : input.shape.element);
+  const double element = narrows ? operand_bytes(input.shape.linear) : input.shape.element;
+  add_gathers(writer, input, 0, element * bucket.parameters, input.training.framework.data_overlap);
   return writer.finish();
 }
 
 Block await_parameters(const BlockInput& input,
                        int index,
                        int next,
-                       std::span<const RankParameters> next_parameters) {
-  BlockWriter writer("await parameters", 2 + next_parameters.size());
+                       std::span<const RankParameters> next_bytes) {
+  BlockWriter writer("await parameters", 2 + next_bytes.size());
   Operation wait;
   wait.kind = OperationKind::delay;
   wait.activity = Activity::data;
   wait.name = "parameter gather";
   wait.await = {kFirstParameterTicket + index};
   writer.add(std::move(wait));
-  for (std::size_t i = 0; i < next_parameters.size(); ++i) {
-    add_gathers(writer, input, next + static_cast<int>(i), next_parameters[i], true,
-                input.shape.element);
+  for (std::size_t i = 0; i < next_bytes.size(); ++i) {
+    add_gathers(writer, input, next + static_cast<int>(i), next_bytes[i], true);
   }
   return writer.finish();
 }
@@ -296,7 +311,7 @@ Block finish_step(const BlockInput& input, const OptimizerInput& optimizer) {
       !shards_weights(input.parallelism.sharding) || gathers_once(framework, input.parallelism);
   const bool gathers = sharded(input.parallelism) && kept;
   if (gathers && optimizer.ranks.several() && !framework.gathers_beside_forward()) {
-    add_gathers(writer, input, 0, optimizer.parameters, false, input.shape.element);
+    add_gathers(writer, input, 0, optimizer.gathered, false);
     const auto pieces = static_cast<double>(optimizer.weights * optimizer.ranks.shards);
     writer.wait(pieces * framework.host.piece, Activity::launch, "pieces of weights");
   }

@@ -199,6 +199,11 @@ void write_indexer_backward(BlockWriter& writer,
     target.work *=
         static_cast<double>(shape.head_dim) / static_cast<double>(shape.head_dim + shape.value_dim);
     writer.compute(target);
+    if (shape.tensor > 1) {  // each tensor rank has the probabilities of its own heads
+      writer.collective(core::CollectiveKind::all_reduce, Group::tensor, core::Activity::tensor,
+                        core::Bytes(4.0 * static_cast<double>(shape.tokens) * shape.mean_keys),
+                        "reduce index target");
+    }
     const double chosen = 8.0 * static_cast<double>(shape.tokens) * shape.mean_keys;
     writer.compute(index_product("index scores", shape, shape.mean_keys, 3,
                                  2 * shape.element * index_elements(shape) + chosen));

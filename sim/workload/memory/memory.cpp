@@ -373,8 +373,9 @@ double mean_moments(const ModelSpec& model,
   if (state != OptimizerState::muon) {
     return moment_bytes(state);
   }
-  const double share = matrix_elements(stage_matrices(model, parallelism, layout, stage)) /
-                       stage_parameters_per_rank(model, parallelism, layout, stage).total();
+  const double share =
+      matrix_share(stage_matrices(model, parallelism, layout, stage),
+                   stage_parameters_per_rank(model, parallelism, layout, stage).total());
   return share * moment_bytes(state) + (1 - share) * moment_bytes(OptimizerState::adam_fp32);
 }
 

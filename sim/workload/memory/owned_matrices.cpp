@@ -221,15 +221,18 @@ double matrix_elements(const std::vector<OwnedMatrices>& matrices) {
   return sum;
 }
 
+double matrix_share(const std::vector<OwnedMatrices>& matrices, double parameters) {
+  return parameters > 0 ? std::min(1.0, matrix_elements(matrices) / parameters) : 0;
+}
+
 double matrix_share(const ModelSpec& model) {
   const ParallelismSpec whole;
   if (model.layers == 0 || model.hidden == 0 || model.vision) {
     return 0;  // of a launch file that says no more; beside an encoder, which is refused
   }
-  const double matrices =
-      matrix_elements(stage_matrices(model, whole, StageLayout(model, whole), 0));
   const ParameterCount count = count_parameters(model);
-  return std::min(1.0, matrices / (count.total() + count.prediction));
+  return matrix_share(stage_matrices(model, whole, StageLayout(model, whole), 0),
+                      count.total() + count.prediction);
 }
 
 double mean_optimizer_bytes(const ModelSpec& model, const TrainingSpec& training) {

@@ -53,6 +53,8 @@ std::int64_t stage_weights(const ModelSpec& model,
 /// Elements of all of them.
 double matrix_elements(const std::vector<OwnedMatrices>& matrices);
 
+/// Share of so many parameters that are in these matrices; 0 of none.
+double matrix_share(const std::vector<OwnedMatrices>& matrices, double parameters);
 /// Share of a model's parameters that are in matrices.
 double matrix_share(const ModelSpec& model);
 

@@ -19,6 +19,7 @@ Block end_block(const BlockInput& input,
   OptimizerInput optimizer;
   optimizer.parameters = held_by_stage(input.model, input.parallelism, layout, stage).trained;
   optimizer.ranks = ranks;
+  LayerRuns layers;
   bool first = false;
   bool last = false;
   bool sees = false;
@@ -29,11 +30,13 @@ Block end_block(const BlockInput& input,
       const bool trained = run.kind.learning == Learning::weights;
       optimizer.replicated +=
           trained ? run.layers * replicated_parameters(input.model, run.kind) : 0.0;
+      layers.push_back(run);
     }
     first = first || chunk.embedding;
     sees = sees || chunk.encoder;
     last = last || chunk.head;
   }
+  optimizer.gathered = gathered_bytes(input, optimizer.parameters, layers);
   optimizer.replicated += sees ? averaged_parameters(input.model, input.parallelism) : 0.0;
   // A prediction module beside the head reads a copy of the token table.
   const bool copies = (input.model.tied_embeddings || input.model.multi_token_prediction > 0) &&
@@ -47,7 +50,7 @@ Block end_block(const BlockInput& input,
   const OptimizerState state = input.training.optimizer_state;
   if (owns_matrices(state)) {
     const auto matrices = stage_matrices(input.model, input.parallelism, layout, stage);
-    optimizer.matrix_share = matrix_elements(matrices) / optimizer.parameters.total();
+    optimizer.matrix_share = matrix_share(matrices, optimizer.parameters.total());
     if (preconditions(state)) {
       optimizer.products = preconditioner_kernels(
           input.training, busiest_blocks(matrices, input.training, input.parallelism, ranks));
