@@ -232,11 +232,6 @@ class AnalyticTier::Evaluator {
   /// Neighbour stages are as many ranks apart as a stage has, or as a replica's stage has; where
   /// some ranks' messages leave the NVLink domain, all wait for those.
   void fill_messages(const ParallelismSpec& p, int data_parallel, const RankCosts& rank) {
-    const std::int64_t slice = std::int64_t{p.tensor} * p.context;
-    const bool packed = p.rank_order == workload::RankOrder::pipeline_first;
-    const std::int64_t stride = packed ? slice : slice * data_parallel;
-    const std::int64_t last =
-        packed ? slice * p.pipeline * (data_parallel - 1) : slice * (data_parallel - 1);
     times_.passes.message.assign(static_cast<std::size_t>(p.pipeline), 0);
     if (p.pipeline == 1) {
       return;
@@ -246,25 +241,44 @@ class AnalyticTier::Evaluator {
     if (ahead > 0) {
       time_message(rank.images_message, of_images_);
     }
+    find_crossings(p, data_parallel);
     const auto time = [&](int stage, bool crosses) {
       const MessageTimes& message = stage < ahead ? of_images_ : between_stages_;
       return crosses ? message.far : message.near;
     };
+    for (int stage = 0; stage + 1 < p.pipeline; ++stage) {
+      const auto s = static_cast<std::size_t>(stage);
+      times_.passes.message[s] = time(stage, crossings_[s]);
+    }
+    times_.passes.message.back() = time(p.pipeline, crossings_.back());
+  }
+
+  /// Which messages, as PipelineTimes::message has them, leave an NVLink domain.
+  void find_crossings(const ParallelismSpec& p, int data_parallel) {
+    const std::int64_t slice = std::int64_t{p.tensor} * p.context;
+    const bool packed = p.rank_order == workload::RankOrder::pipeline_first;
+    const std::int64_t stride = packed ? slice : slice * data_parallel;
+    const std::int64_t last =
+        packed ? slice * p.pipeline * (data_parallel - 1) : slice * (data_parallel - 1);
+    const auto asked = std::tuple(p.pipeline, stride, last);
+    if (asked == crossings_of_) {
+      return;
+    }
+    crossings_of_ = asked;
     // NVLink domains of a stage's first ranks in the first and in the last replica.
     const std::int64_t domain = known_.timer().fabric().shape().domain_gpus;
     const auto domains = [&](std::int64_t stage) {
       return std::pair{stride * stage / domain, (stride * stage + last) / domain};
     };
+    crossings_.clear();
     const auto first = domains(0);
     auto here = first;
-    for (int stage = 0; stage + 1 < p.pipeline; ++stage) {
-      const auto next = domains(stage + 1);
-      const bool crosses = here.first != next.first || here.second != next.second;
-      times_.passes.message[static_cast<std::size_t>(stage)] = time(stage, crosses);
+    for (int stage = 1; stage < p.pipeline; ++stage) {
+      const auto next = domains(stage);
+      crossings_.push_back(here != next);
       here = next;
     }
-    const bool crosses = first.first != here.first || first.second != here.second;
-    times_.passes.message.back() = time(p.pipeline, crosses);
+    crossings_.push_back(first != here);
   }
 
   /// A message, and what it takes inside an NVLink domain and between two [s].
@@ -287,7 +301,7 @@ class AnalyticTier::Evaluator {
     costs_.clear();
     for (const ChunkKind& kind : kinds.kinds) {
       const ChunkClass& chunk = data.classes[static_cast<std::size_t>(kind.found)];
-      costs_.push_back(chunk_costs(chunk, kind.first, rank, data, line_));
+      costs_.push_back(chunk_costs(chunk, kind.first, rank, data, scratch_of_chunks_));
     }
     const std::vector<int>& kind_of = kinds.kind_of;
     const auto chunks =
@@ -397,6 +411,8 @@ class AnalyticTier::Evaluator {
   KnownCosts known_;
   RankWaits waits_;
   MessageTimes between_stages_, of_images_;  ///< the last ones
+  std::vector<bool> crossings_;              ///< the last ones too, of so many stages, ranks apart
+  std::tuple<int, std::int64_t, std::int64_t> crossings_of_{};
   // Of the layout at hand; kept for their memory.
   LayoutTimes times_;
   std::array<LayoutTimes, kTogether> together_;
@@ -408,7 +424,7 @@ class AnalyticTier::Evaluator {
   core::Seconds least_;
   DataCosts bare_;
   std::vector<double> scratch_, stage_ends_;
-  Timeline line_;
+  ChunkScratch scratch_of_chunks_;
 };
 
 AnalyticTier::AnalyticTier(const Scenario& scenario)

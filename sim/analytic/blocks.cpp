@@ -94,12 +94,13 @@ double Timeline::next_message(const TimedBlock& block, std::size_t receive) {
 }
 
 void Timeline::run(const TimedBlock& block, std::size_t first, std::size_t end) {
-  make_room(block);
+  make_room(block.tickets);
   if (block.inner) {
     run_with_inner_waits(block, first, end);
     return;
   }
   for (std::size_t i = first; i < end; ++i) {
+    await_tickets(block.operations[i]);
     step(block.operations[i]);
   }
 }

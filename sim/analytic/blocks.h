@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <span>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -19,17 +20,21 @@
 
 namespace headway::analytic {
 
-/// One operation of a block and how long it takes.
-struct TimedOperation {
-  workload::OperationKind kind = workload::OperationKind::compute;
+/// What a rank does, and how long it takes.
+struct TimedStep {
   double seconds = 0;       ///< compute and delay: on the compute stream; else the transfer
   double interference = 0;  ///< asynchronous collective: what it takes from the kernels beside it
+  int ticket = -1;
+  workload::OperationKind kind = workload::OperationKind::compute;
   workload::Group group = workload::Group::tensor;
   bool asynchronous = false;
   bool shares_network =
       false;  ///< runs one after another with its like: gradients and parameters over the NICs
+};
+
+/// One operation of a block.
+struct TimedOperation : TimedStep {
   bool world = false;  ///< all ranks of the job meet here
-  int ticket = -1;
   int channel = 0;
   workload::FewNumbers waits, await;
 };
@@ -41,6 +46,12 @@ struct TimedBlock {
   bool inner = false;       ///< what ends inside the block depends on when its transfers complete
 
   void add(TimedOperation operation);
+};
+
+/// A part of a flat list of steps, for blocks inside which nothing waits: after all launches of a
+/// ticket.
+struct TicketStep : TimedStep {
+  int awaits = -1;  ///< the ticket; -1: none
 };
 
 /// Where a rank stands while blocks run on it.
@@ -58,9 +69,28 @@ struct Timeline {
       run(block, 0, block.operations.size());
       return;
     }
-    make_room(block);
+    make_room(block.tickets);
     for (const TimedOperation& operation : block.operations) {
+      await_tickets(operation);
       step(operation);
+    }
+  }
+  /// Runs steps after `make_room` for their tickets.
+  void run(std::span<const TicketStep> steps) {
+    for (const TicketStep& one : steps) {
+      if (one.awaits >= 0) {
+        now = std::max(now, tickets_[static_cast<std::size_t>(one.awaits)]);
+      }
+      step(one);
+    }
+  }
+  /// Knows so many tickets.
+  void make_room(std::size_t tickets) {
+    if (tickets_.size() < tickets) {
+      tickets_.resize(tickets);
+    }
+    for (; known_ < tickets; ++known_) {
+      tickets_[known_] = 0;
     }
   }
   /// When the last launch of a ticket is complete [s].
@@ -78,23 +108,15 @@ struct Timeline {
 
  private:
   void run_with_inner_waits(const TimedBlock& block, std::size_t first, std::size_t end);
-  void make_room(const TimedBlock& block) {
-    if (tickets_.size() < block.tickets) {
-      tickets_.resize(block.tickets);
-    }
-    for (; known_ < block.tickets; ++known_) {
-      tickets_[known_] = 0;
-    }
-  }
   void await_tickets(const TimedOperation& operation) {
     for (const int number : operation.await) {
       now = std::max(now, tickets_[static_cast<std::size_t>(number)]);
     }
   }
   /// @returns when the transfer is complete
-  double run_transfer(const TimedOperation& operation);
-  /// An operation that nothing inside the block waits for.
-  void step(const TimedOperation& operation);
+  double run_transfer(const TimedStep& one);
+  /// One that nothing inside the block waits for.
+  void step(const TimedStep& one);
   double next_message(const TimedBlock& block, std::size_t receive);
 
   std::vector<double> tickets_;  ///< see `ticket`; of those that blocks so far know, `known_`
@@ -104,7 +126,7 @@ struct Timeline {
   std::vector<bool> received_;  ///< scratch: per send of the block
 };
 
-[[gnu::always_inline]] inline double Timeline::run_transfer(const TimedOperation& o) {
+[[gnu::always_inline]] inline double Timeline::run_transfer(const TimedStep& o) {
   double& free = o.shares_network ? network_free : reduced[static_cast<std::size_t>(o.group)];
   const bool queues = o.shares_network || o.ticket == workload::kGradientTicket;
   const double done = (queues ? std::max(now, free) : now) + o.seconds;
@@ -117,8 +139,7 @@ struct Timeline {
   return done;
 }
 
-inline void Timeline::step(const TimedOperation& o) {
-  await_tickets(o);
+inline void Timeline::step(const TimedStep& o) {
   if (o.kind == workload::OperationKind::collective) {
     run_transfer(o);
   } else if (o.kind != workload::OperationKind::send) {

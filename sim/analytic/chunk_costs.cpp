@@ -32,9 +32,13 @@ double encoder_time(const ChunkClass& chunk, const RankCosts& rank, bool forward
 }
 
 /// A chunk's layers by themselves.
-double layers_time(const ChunkClass& chunk, int first, const RankCosts& rank, bool forward) {
+double layers_time(const ChunkClass& chunk,
+                   int first,
+                   const RankCosts& rank,
+                   const workload::CopySteps& copies,
+                   bool forward) {
   double now = 0;
-  CopyLine(rank, chunk, first, forward).run(0, chunk.layers, now);
+  CopyLine(rank, copies, first, forward).run(0, chunk.layers, now);
   return now;
 }
 
@@ -66,17 +70,18 @@ void run_parts(const ChunkClass& chunk,
                bool forward,
                const RankCosts& rank,
                const DataCosts& data,
-               Timeline& line) {
+               ChunkScratch& scratch) {
+  Timeline& line = scratch.line;
   // Where the halves of backward run apart, reductions follow the second, which passes nothing
   // on.
   const bool halves = !forward && rank.weight_gradient.back() > 0;
   const auto& parts = forward ? chunk.forward : chunk.backward;
-  CopyLine copies(rank, chunk, first.own, forward);
+  CopyLine copies(rank, scratch.copies, first.own, forward);
   for (const PassPart& part : parts) {
     if (part.block < 0) {
       compute(part, first.teacher, rank, forward, copies, line.now);
     } else if (!halves || !part.reduces) {
-      line.run(data.blocks[static_cast<std::size_t>(part.block)]);
+      line.run(data.steps_of(part.block));
     }
   }
   if (!halves) {
@@ -89,7 +94,7 @@ void run_parts(const ChunkClass& chunk,
     if (part.block < 0) {
       line.now += sum(rank.weight_gradient, first.own + part.first_layer, part.layers);
     } else if (part.reduces) {
-      line.run(data.blocks[static_cast<std::size_t>(part.block)]);
+      line.run(data.steps_of(part.block));
     }
   }
 }
@@ -100,18 +105,20 @@ void add_traffic(const ChunkClass& chunk,
                  const RankCosts& rank,
                  const DataCosts& data,
                  std::pair<double, double> before,
-                 Timeline& line,
+                 ChunkScratch& scratch,
                  ChunkCosts& costs) {
+  Timeline& line = scratch.line;
   line.reset();
+  line.make_room(data.tickets);
   for (const int block : chunk.prologue) {
-    line.run(data.blocks[static_cast<std::size_t>(block)]);
+    line.run(data.steps_of(block));
   }
   line.await_all();
   costs.ready = line.now;
   const auto pass = [&](bool forward) {
     const double begin = line.now;
     line.now += forward ? before.first : before.second;
-    run_parts(chunk, first, forward, rank, data, line);
+    run_parts(chunk, first, forward, rank, data, scratch);
     return line.now - begin;
   };
   PassTimes& times = costs.passes;
@@ -120,6 +127,7 @@ void add_traffic(const ChunkClass& chunk,
   double& weights = times[static_cast<std::size_t>(Pass::weight_gradient)];
   times[static_cast<std::size_t>(Pass::first_forward)] = pass(true);
   line.reset();
+  line.make_room(data.tickets);
   double whole = backward + weights;
   for (int round = 0; round < 2;
        ++round) {  // the second round has the first one's traffic behind it
@@ -153,22 +161,24 @@ ChunkCosts chunk_costs(const ChunkClass& chunk,
                        const FirstLayers& first,
                        const RankCosts& rank,
                        const DataCosts& data,
-                       Timeline& line) {
+                       ChunkScratch& scratch) {
+  const int most = std::max(0, chunk.layers - 1);  // backward needs the last at once
+  scratch.copies.set({chunk.layers, std::min(rank.most_offloaded, most)});
   const bool in_front = chunk.encoder && !chunk.embedding;  // an encoder's own stage
   const double before_forward = in_front ? 0 : chunk.embedding ? rank.receive_images : rank.receive;
   const double before_backward = chunk.head ? 0 : in_front ? rank.receive_images : rank.receive;
   const double forward =
       before_forward + teacher_time(chunk, first.teacher, rank) + encoder_time(chunk, rank, true) +
-      layers_time(chunk, first.own, rank, true) + (chunk.embedding ? rank.embedding_forward : 0) +
-      (chunk.head ? rank.head_forward : 0);
-  const double backward = before_backward + layers_time(chunk, first.own, rank, false) +
-                          encoder_time(chunk, rank, false) +
-                          (chunk.embedding ? rank.embedding_backward : 0) +
-                          (chunk.head ? rank.head_backward : 0);
+      layers_time(chunk, first.own, rank, scratch.copies, true) +
+      (chunk.embedding ? rank.embedding_forward : 0) + (chunk.head ? rank.head_forward : 0);
+  const double backward =
+      before_backward + layers_time(chunk, first.own, rank, scratch.copies, false) +
+      encoder_time(chunk, rank, false) + (chunk.embedding ? rank.embedding_backward : 0) +
+      (chunk.head ? rank.head_backward : 0);
   const double weights = sum(rank.weight_gradient, first.own, chunk.layers);
   ChunkCosts costs{{forward, backward, weights, forward, backward, 0, 0}, 0, 0};
   if (chunk.has_traffic) {
-    add_traffic(chunk, first, rank, data, {before_forward, before_backward}, line, costs);
+    add_traffic(chunk, first, rank, data, {before_forward, before_backward}, scratch, costs);
   }
   time_of(costs, Pass::whole_backward) =
       time_of(costs, Pass::backward) + time_of(costs, Pass::weight_gradient);

@@ -4,6 +4,7 @@
 
 #include "sim/analytic/blocks.h"
 #include "sim/analytic/costs.h"
+#include "sim/workload/memory/offload.h"
 #include "sim/workload/schedule/pipeline_time.h"
 
 namespace headway::analytic {
@@ -16,12 +17,17 @@ struct ChunkCosts {
   double begun = 0;  ///< of the reductions of its first whole backward, done as that ends
 };
 
+/// What is kept between chunks for its memory.
+struct ChunkScratch {
+  Timeline line;
+  workload::CopySteps copies;
+};
+
 /// @param first  layers of the chunk
-/// @param line   kept between calls for its memory
 ChunkCosts chunk_costs(const ChunkClass& chunk,
                        const FirstLayers& first,
                        const RankCosts& rank,
                        const DataCosts& data,
-                       Timeline& line);
+                       ChunkScratch& scratch);
 
 }  // namespace headway::analytic

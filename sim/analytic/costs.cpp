@@ -440,30 +440,47 @@ void add_copies(const Scenario& s,
   }
 }
 
-RankCosts joined_costs(const workload::ModelSpec& model,
-                       const ParallelismSpec& layout,
-                       const RankCosts& again,
-                       const RankCosts& kept) {
-  RankCosts costs = kept;
+void join_costs(const workload::ModelSpec& model,
+                const ParallelismSpec& layout,
+                const RankCosts& again,
+                const RankCosts& kept,
+                RankCosts& costs) {
+  costs = kept;
   costs.encoder_forward = again.encoder_forward;  // recomputes as the layout says
   costs.encoder_backward = again.encoder_backward;
-  for (int layer = 0; layer < model.layers; ++layer) {
-    const auto l = static_cast<std::size_t>(layer);
-    const RankCosts& own = workload::layer_kind(model, layout, layer).keeps ? kept : again;
-    const auto add = [l](const std::vector<double>& from, std::vector<double>& to) {
-      to[l + 1] = to[l] + (from[l + 1] - from[l]);
+  std::size_t first = 0;
+  for (const workload::LayerRun& run : workload::layer_runs(model, layout, 0, model.layers)) {
+    const RankCosts& own = run.kind.keeps ? kept : again;
+    const std::size_t end = first + static_cast<std::size_t>(run.layers);
+    const auto add = [first, end](const std::vector<double>& from, std::vector<double>& to) {
+      for (std::size_t l = first; l < end; ++l) {
+        to[l + 1] = to[l] + (from[l + 1] - from[l]);
+      }
     };
     add(own.forward, costs.forward);
     add(own.backward, costs.backward);
     add(own.weight_gradient, costs.weight_gradient);
-    if (!costs.copy.empty()) {
+    for (std::size_t l = first; !costs.copy.empty() && l < end; ++l) {
       costs.copy[l] = own.copy[l];
     }
+    first = end;
   }
   const bool last_again = !workload::prediction_kind(model, layout).keeps;
   costs.head_forward = last_again ? again.head_forward : kept.head_forward;  // predictions of more
   costs.head_backward = last_again ? again.head_backward : kept.head_backward;
-  return costs;
+}
+
+void DataCosts::add(const TimedBlock& block) {
+  HEADWAY_CHECK(!block.inner, "a block of {} operations of traffic waits inside",
+                block.operations.size());
+  for (const TimedOperation& o : block.operations) {
+    for (std::size_t i = 0; i + 1 < o.await.size(); ++i) {
+      steps.push_back({{.kind = OperationKind::delay}, o.await[i]});
+    }
+    steps.push_back({o, o.await.empty() ? -1 : o.await.back()});
+  }
+  ends.push_back(steps.size());
+  tickets = std::max(tickets, block.tickets);
 }
 
 DataCosts data_costs(const Scenario& s,
@@ -480,11 +497,13 @@ DataCosts data_costs(const Scenario& s,
       few_stages(s.model, s.training, sizes_of(chunks), sizes_of(teachers), std::move(key));
   // The probe has a stage for each chunk: whether stages gather once is asked of the layout itself.
   few.training.framework.gather_once = workload::gathers_once(s.training.framework, layout);
-  Probe probe = make_probe(few.model, few.training, few.layout, layout, data_parallel,
-                           kMicroBatches, timer, ProbedBlocks::traffic);
+  const Probe probe = make_probe(few.model, few.training, few.layout, layout, data_parallel,
+                                 kMicroBatches, timer, ProbedBlocks::traffic);
   DataCosts costs;
   read_classes(probe, few, chunks, teachers, stages, costs);
-  costs.blocks = std::move(probe.blocks);
+  for (const TimedBlock& block : probe.blocks) {
+    costs.add(block);
+  }
   tell_kinds(costs.chunks, few.layout, costs.kinds);
   return costs;
 }

@@ -2,6 +2,7 @@
 // parallelism adds.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "sim/analytic/blocks.h"
@@ -49,14 +50,16 @@ void add_copies(const training::Scenario& scenario,
 /// The costs of a layout of whose layers some recompute, as `chunk_recompute` has it.
 /// @param again  where all recompute
 /// @param kept   where none does
-RankCosts joined_costs(const workload::ModelSpec& model,
-                       const workload::ParallelismSpec& layout,
-                       const RankCosts& again,
-                       const RankCosts& kept);
+/// @param costs  the result; kept between calls for its memory
+void join_costs(const workload::ModelSpec& model,
+                const workload::ParallelismSpec& layout,
+                const RankCosts& again,
+                const RankCosts& kept,
+                RankCosts& costs);
 
 /// One thing a pass does, in order: a block of data-parallel traffic, or compute.
 struct PassPart {
-  int block = -1;                   ///< index into DataCosts::blocks; -1: compute
+  int block = -1;                   ///< of DataCosts; -1: compute
   bool reduces = false;             ///< the block launches a reduction of gradients
   int first_layer = 0, layers = 0;  ///< counted from the chunk's first
   bool embedding = false, head = false;
@@ -120,10 +123,20 @@ struct ChunkKinds {
 
 /// Data-parallel traffic of a layout, which does not depend on what recomputes.
 struct DataCosts {
-  std::vector<TimedBlock> blocks;
+  std::vector<TicketStep> steps;    ///< of all blocks, one after another
+  std::vector<std::size_t> ends{};  ///< of the blocks: where in the steps
+  std::size_t tickets = 0;          ///< more than the largest
   std::vector<ChunkClass> classes;
   std::vector<PlacedChunk> chunks;  ///< in the order of the model
   ChunkKinds kinds;                 ///< where all layers recompute, or none
+
+  /// One more block, inside which nothing waits.
+  void add(const TimedBlock& block);
+  [[nodiscard]] std::span<const TicketStep> steps_of(int block) const {
+    const auto b = static_cast<std::size_t>(block);
+    const std::size_t begin = b == 0 ? 0 : ends[b - 1];
+    return {steps.data() + begin, ends[b] - begin};
+  }
 };
 
 /// Tells the chunks of a class apart by what recomputes: where they begin in the period of

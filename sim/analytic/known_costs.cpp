@@ -41,7 +41,7 @@ const RankCosts& KnownCosts::rank(const ParallelismSpec& layout, int data_parall
   const RankCosts& again = alike_rank(other, data_parallel, splits);
   other.recompute = workload::Recompute::none;
   other.recompute_parts.clear();
-  joined_ = joined_costs(scenario_.model, layout, again, alike_rank(other, data_parallel, splits));
+  join_costs(scenario_.model, layout, again, alike_rank(other, data_parallel, splits), joined_);
   return joined_;
 }
 

@@ -1,6 +1,7 @@
 // Copies of activations beside the layers of a pass, for the analytic tier.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <vector>
 
@@ -13,8 +14,14 @@ namespace headway::analytic {
 /// copy that is awaited before it is complete holds the layers up by what is left of it.
 class CopyLine {
  public:
+  /// @param copies       of the chunk; both outlive this
   /// @param first_layer  of the chunk
-  CopyLine(const RankCosts& rank, const ChunkClass& chunk, int first_layer, bool forward);
+  CopyLine(const RankCosts& rank, const workload::CopySteps& copies, int first_layer, bool forward)
+      : rank_(rank),
+        copies_(copies),
+        sums_(forward ? rank.forward : rank.backward),
+        first_layer_(first_layer),
+        forward_(forward) {}
 
   /// Layers first .. first + count - 1 of the chunk, backward in the opposite order.
   /// @param now  of the compute stream [s]; advanced
@@ -32,13 +39,20 @@ class CopyLine {
     return sums_[begin + static_cast<std::size_t>(count)] - sums_[begin];
   }
   void run_with_copies(int first, int count, double& now);
-  void apply(const workload::CopyStep& step, double& now);
+  void apply(const workload::CopyStep& step, double& now) {
+    if (step.awaits >= 0) {
+      now = std::max(now, done_);
+    }
+    if (step.starts >= 0) {
+      done_ = now + rank_.copy[static_cast<std::size_t>(first_layer_ + step.starts)];
+    }
+  }
 
   const RankCosts& rank_;
+  const workload::CopySteps& copies_;
   const std::vector<double>& sums_;  ///< of its layers, forward or backward
   int first_layer_;
   bool forward_;
-  workload::OffloadedChunk copies_;
   double done_ = 0;  ///< when the copy under way is complete
 };
 

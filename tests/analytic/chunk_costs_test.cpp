@@ -54,8 +54,8 @@ TimedBlock wait_for(int ticket) {
 }
 
 TEST(ChunkCosts, OfAChunkWithoutTrafficAreItsLayersAndEnds) {
-  Timeline line;
-  const auto inner = chunk_costs(chunk_of(2), {1}, rank(), {}, line);
+  ChunkScratch scratch;
+  const auto inner = chunk_costs(chunk_of(2), {1}, rank(), {}, scratch);
   EXPECT_DOUBLE_EQ(time_of(inner, Pass::forward), 0.1 + 2);
   EXPECT_DOUBLE_EQ(time_of(inner, Pass::backward), 0.1 + 4);
   EXPECT_EQ(time_of(inner, Pass::first_forward), time_of(inner, Pass::forward));
@@ -65,7 +65,7 @@ TEST(ChunkCosts, OfAChunkWithoutTrafficAreItsLayersAndEnds) {
   // With the embedding nothing comes forward, with the head nothing comes backward.
   auto ends = chunk_of(4);
   ends.embedding = ends.head = true;
-  const auto whole = chunk_costs(ends, {}, rank(), {}, line);
+  const auto whole = chunk_costs(ends, {}, rank(), {}, scratch);
   EXPECT_DOUBLE_EQ(time_of(whole, Pass::forward), 4 + 0.25 + 0.75);
   EXPECT_DOUBLE_EQ(time_of(whole, Pass::backward), 8 + 0.5 + 1.5);
 }
@@ -73,8 +73,8 @@ TEST(ChunkCosts, OfAChunkWithoutTrafficAreItsLayersAndEnds) {
 TEST(ChunkCosts, OfHalvesAddUpToTheWholeBackward) {
   auto halves = rank();
   halves.weight_gradient = {0, 0.5, 1, 1.5, 2};
-  Timeline line;
-  const auto costs = chunk_costs(chunk_of(4), {}, halves, {}, line);
+  ChunkScratch scratch;
+  const auto costs = chunk_costs(chunk_of(4), {}, halves, {}, scratch);
   EXPECT_DOUBLE_EQ(time_of(costs, Pass::weight_gradient), 2);
   EXPECT_DOUBLE_EQ(time_of(costs, Pass::whole_backward),
                    time_of(costs, Pass::backward) + time_of(costs, Pass::weight_gradient));
@@ -87,14 +87,16 @@ struct Traffic {
   DataCosts data;
 
   Traffic(double gather, double reduce) {
-    data.blocks = {transfer(gather, 1), wait_for(1), transfer(reduce, 0)};
+    for (const TimedBlock& block : {transfer(gather, 1), wait_for(1), transfer(reduce, 0)}) {
+      data.add(block);
+    }
     chunk.has_traffic = true;
     chunk.forward = {{0}, {-1, false, 0, 1}, {1}, {-1, false, 1, 1}};
     chunk.backward = {{-1, false, 1, 1}, {2, true}, {-1, false, 0, 1}, {2, true}};
   }
   [[nodiscard]] ChunkCosts costs() const {
-    Timeline line;
-    return chunk_costs(chunk, {1}, rank(), data, line);
+    ChunkScratch scratch;
+    return chunk_costs(chunk, {1}, rank(), data, scratch);
   }
 };
 
@@ -115,7 +117,7 @@ TEST(ChunkCosts, HaveATailOfTheReductionsThatGoOn) {
 
 TEST(ChunkCosts, BeginWhenTheirFirstParametersAreHere) {
   Traffic traffic(0, 0);
-  traffic.data.blocks.push_back(transfer(0.7, 2));
+  traffic.data.add(transfer(0.7, 2));
   traffic.chunk.prologue = {3};
   EXPECT_DOUBLE_EQ(traffic.costs().ready, 0.7);
 }

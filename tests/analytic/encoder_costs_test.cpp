@@ -21,9 +21,9 @@ TEST(EncoderCosts, LengthenThePassesOfTheFirstChunk) {
   rank.encoder_backward = {0, 7, 8};
   ChunkClass chunk;
   chunk.layers = 2;
-  Timeline line;
+  ChunkScratch scratch;
   const auto time = [&](workload::Pass pass) {
-    return chunk_costs(chunk, {}, rank, {}, line).passes[static_cast<std::size_t>(pass)];
+    return chunk_costs(chunk, {}, rank, {}, scratch).passes[static_cast<std::size_t>(pass)];
   };
   EXPECT_DOUBLE_EQ(time(workload::Pass::forward), 2);
   chunk.encoder = true;
@@ -42,9 +42,9 @@ TEST(EncoderCosts, AreAllOfAStageOfItsOwn) {
   rank.receive = 0.1;
   rank.receive_images = 0.01;
   ChunkClass chunk;
-  Timeline line;
+  ChunkScratch scratch;
   const auto time = [&](workload::Pass pass) {
-    return chunk_costs(chunk, {}, rank, {}, line).passes[static_cast<std::size_t>(pass)];
+    return chunk_costs(chunk, {}, rank, {}, scratch).passes[static_cast<std::size_t>(pass)];
   };
   chunk.encoder = true;
   EXPECT_DOUBLE_EQ(time(workload::Pass::forward), 4);

@@ -70,8 +70,8 @@ TEST(TeacherCosts, LengthenTheForwardOfAChunk) {
   chunk.layers = 2;
   chunk.teacher_layers = 2;
   chunk.embedding = true;
-  Timeline line;
-  const auto costs = chunk_costs(chunk, {0, 1}, rank, {}, line);
+  ChunkScratch scratch;
+  const auto costs = chunk_costs(chunk, {0, 1}, rank, {}, scratch);
   EXPECT_DOUBLE_EQ(costs.passes[static_cast<std::size_t>(workload::Pass::forward)], 2 + 6 + 0.5);
   EXPECT_DOUBLE_EQ(costs.passes[static_cast<std::size_t>(workload::Pass::backward)], 4);
 }

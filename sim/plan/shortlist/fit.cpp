@@ -105,20 +105,24 @@ core::Bytes Fit::peak(const ParallelismSpec& layout,
 /// By halving: a stage's memory falls with every layer that recomputes.
 std::optional<int> Fit::fewest(const ParallelismSpec& layout,
                                std::size_t state,
-                               std::size_t stage) {
+                               std::size_t stage,
+                               int most) {
   const double free = std::max(training::kMemoryHeadroom, headroom_);
   const core::Bytes room = rooms(layout)[stage].gpu * (1 - free);
   const auto fits = [&](int layers) {
     return peak(layout, recomputing(layout, layers)[stage], states(layout, state)[stage]) <= room;
   };
-  int least = 0,
-      most = workload::StageLayout(scenario_.model, layout).layers(static_cast<int>(stage));
   if (!fits(most)) {
     return std::nullopt;
   }
+  int least = 0;
   while (least < most) {
     const int middle = (least + most) / 2;
-    (fits(middle) ? most : least) = fits(middle) ? middle : middle + 1;
+    if (fits(middle)) {
+      most = middle;
+    } else {
+      least = middle + 1;
+    }
   }
   return most;
 }
@@ -161,8 +165,9 @@ std::optional<ParallelismSpec> Fit::fewest_recomputed(const ParallelismSpec& lay
     return fewest_alike(layout, state);
   }
   std::vector<int> layers;
+  const workload::StageLayout stages(scenario_.model, layout);
   for (std::size_t stage = 0; stage < states(layout, state).size(); ++stage) {
-    const auto least = fewest(layout, state, stage);
+    const auto least = fewest(layout, state, stage, stages.layers(static_cast<int>(stage)));
     if (!least) {
       return std::nullopt;
     }

@@ -77,7 +77,11 @@ class Fit {
   const std::vector<training::StageRoom>& rooms(const ParallelismSpec& layout);
   using Stages = std::vector<workload::StageActivations>;
   const Stages& recomputing(const ParallelismSpec& layout, int layers);
-  std::optional<int> fewest(const ParallelismSpec& layout, std::size_t state, std::size_t stage);
+  /// @param most  layers of the stage
+  std::optional<int> fewest(const ParallelismSpec& layout,
+                            std::size_t state,
+                            std::size_t stage,
+                            int most);
   std::optional<ParallelismSpec> fewest_alike(const ParallelismSpec& layout, std::size_t state);
   [[nodiscard]] bool recomputes_alike() const;
   [[nodiscard]] ParallelismSpec with_recomputed(ParallelismSpec layout,

@@ -109,6 +109,8 @@ class GraphBuilder {
                        [](const WorkItem& item) { return item.kind == WorkKind::weight_gradient; });
   }
 
+  /// Whether stages exchange messages.
+  bool sends() const { return detail_ != GraphDetail::traffic; }
   /// Whether replicas exchange gradients and weights.
   bool several() const { return detail_ != GraphDetail::passes && ranks_.several(); }
   bool reduces_early() const {
@@ -131,7 +133,7 @@ class GraphBuilder {
     const int p = layout_.stages();
     const StageChunk here{chunk.stage, chunk.chunk};
     const auto from = previous_chunk(schedule_, p, layout_.chunks(), here);
-    if (from && from->stage != chunk.stage) {
+    if (from && from->stage != chunk.stage && sends()) {
       const bool images = chunk.embedding;  // an encoder is on the stage in front
       const Message what = images ? Message::images : Message::activations;
       (images ? blocks.receive_images : blocks.enter_forward) = intern(
@@ -145,7 +147,7 @@ class GraphBuilder {
           intern("embedding backward", [&] { return embedding_backward(input_); });
     }
     if (const auto to = next_chunk(schedule_, p, layout_.chunks(), here)) {
-      if (to->stage != chunk.stage) {
+      if (to->stage != chunk.stage && sends()) {
         const bool images = layout_.at(to->stage, to->chunk).embedding;
         const Message what = images ? Message::images : Message::activations;
         blocks.leave_forward = {

@@ -47,8 +47,8 @@ Violations violations(const ModelSpec& model,
 enum class GraphDetail : std::uint8_t {
   whole,
   passes,   ///< without the traffic of replicas, and the step's end is empty
-  traffic,  ///< only the traffic of stages and replicas: the blocks of layers, embedding, head and
-            ///< of the step's end are empty
+  traffic,  ///< only the traffic of replicas: the blocks of layers, embedding, head and of the
+            ///< step's end are empty, and stages send nothing
 };
 
 /// One training step of all stages.

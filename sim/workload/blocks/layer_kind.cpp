@@ -63,17 +63,49 @@ Mixing mixing_of(LayerContent content) {
   return Mixing::attention;
 }
 
-/// Whether all layers are of one kind, as in most models: then none is asked for one by one.
-bool all_alike(const ModelSpec& model, const ParallelismSpec& parallelism) {
+/// Whether layers differ in nothing but what they recompute, as in most models: then none is asked
+/// for one by one.
+bool all_alike(const ModelSpec& model) {
   const bool mixtures =
       !model.moe || (model.moe->period == 1 && model.moe->leading_dense_layers == 0);
-  const bool recomputed = parallelism.recompute == Recompute::none ||
-                          (parallelism.chunk_recompute.empty() &&
-                           parallelism.recompute_layers == parallelism.recompute_period);
   const bool indexed = !model.sparse || model.sparse->period == 1;
   return model.layer_pattern.size() <= 1 && mixtures && indexed && model.window_period <= 1 &&
          model.leading_full_layers == 0 && (!model.frozen || model.frozen->layers == 0) &&
-         !model.sixteen_bit_layers && recomputed;
+         !model.sixteen_bit_layers;
+}
+
+void add_layers(const LayerKind& kind, int layers, std::vector<LayerRun>& runs) {
+  if (layers > 0 && (runs.empty() || runs.back().kind != kind)) {
+    runs.push_back({kind, 0});
+  }
+  if (layers > 0) {
+    runs.back().layers += layers;
+  }
+}
+
+/// Layers first .. end - 1 of a model whose layers are alike, where the first ones of each chunk
+/// recompute.
+std::vector<LayerRun> runs_of_chunks(const ParallelismSpec& parallelism,
+                                     LayerKind kind,
+                                     int first,
+                                     int end) {
+  std::vector<LayerRun> runs;
+  const auto add = [&](int from, int to, bool keeps) {
+    kind.keeps = keeps;
+    add_layers(kind, std::min(to, end) - std::max(from, first), runs);
+  };
+  int begin = 0;
+  const auto& again = parallelism.chunk_recompute;
+  for (std::size_t chunk = 0; chunk < std::min(parallelism.chunk_layers.size(), again.size());
+       ++chunk) {
+    const int next = begin + parallelism.chunk_layers[chunk];
+    const int kept = std::clamp(begin + again[chunk], begin, next);
+    add(begin, kept, false);
+    add(kept, next, true);
+    begin = next;
+  }
+  add(begin, end, true);
+  return runs;
 }
 
 /// Whether sparse attention of a layer has no indexer.
@@ -137,17 +169,20 @@ std::vector<LayerRun> layer_runs(const ModelSpec& model,
                                  const ParallelismSpec& parallelism,
                                  int first,
                                  int count) {
-  if (all_alike(model, parallelism)) {
-    return count > 0 ? std::vector{LayerRun{layer_kind(model, parallelism, first), count}}
-                     : std::vector<LayerRun>{};
+  if (count <= 0) {
+    return {};
+  }
+  const bool alike = all_alike(model);
+  const bool some = parallelism.recompute != Recompute::none;
+  if (alike && some && !parallelism.chunk_recompute.empty()) {
+    return runs_of_chunks(parallelism, layer_kind(model, parallelism, first), first, first + count);
+  }
+  if (alike && (!some || parallelism.recompute_layers == parallelism.recompute_period)) {
+    return {{layer_kind(model, parallelism, first), count}};
   }
   std::vector<LayerRun> runs;
   for (int layer = first; layer < first + count; ++layer) {
-    const LayerKind kind = layer_kind(model, parallelism, layer);
-    if (runs.empty() || runs.back().kind != kind) {
-      runs.push_back({kind, 0});
-    }
-    ++runs.back().layers;
+    add_layers(layer_kind(model, parallelism, layer), 1, runs);
   }
   return runs;
 }

@@ -65,10 +65,8 @@ class Liveness {
       if (const auto [place, fresh] = layers_.try_emplace(run.kind); fresh) {
         place->second = bytes_of(run.kind);
       }
-      if (offloads_activations(parallelism.offload)) {
-        const auto layers = static_cast<std::size_t>(run.layers);
-        by_layer_.insert(by_layer_.end(), layers, layers_.at(run.kind));
-      }
+      const auto layers = static_cast<std::size_t>(run.layers);
+      by_layer_.insert(by_layer_.end(), layers, &layers_.at(run.kind));
     }
     prediction_ = bytes_of(prediction_kind(model, parallelism));
     prediction_.kept += kept_by_prediction(shape_);
@@ -107,7 +105,13 @@ class Liveness {
   /// Some layers in a row that are alike.
   struct AlikeLayers {
     int layers = 0;
-    LayerBytes each;
+    const LayerBytes* each = nullptr;
+  };
+
+  /// A chunk of the stage at hand.
+  struct Chunk {
+    std::vector<AlikeLayers> runs;
+    CopySteps copies;
   };
 
   /// Before the first item of a stage.
@@ -115,34 +119,34 @@ class Liveness {
     now_ = {};
     peaks_ = {};
     host_ = host_peak_ = 0;
-    runs_.assign(static_cast<std::size_t>(layout.chunks()), {});
-    for (int chunk = 0; chunk < layout.chunks(); ++chunk) {
-      const ChunkLayout& here = layout.at(stage, chunk);
-      for (const LayerRun& run : layer_runs(model_, parallelism_, here.first_layer, here.layers)) {
-        runs_[static_cast<std::size_t>(chunk)].push_back({run.layers, layers_.at(run.kind)});
+    chunks_.resize(static_cast<std::size_t>(layout.chunks()));
+    for (int i = 0; i < layout.chunks(); ++i) {
+      const ChunkLayout& here = layout.at(stage, i);
+      Chunk& chunk = chunks_[static_cast<std::size_t>(i)];
+      chunk.copies.set(OffloadedChunk::of(parallelism_, here.layers));
+      chunk.runs.clear();
+      for (int place = 0; place < here.layers; ++place) {
+        const LayerBytes& layer = layer_at(here, place);
+        if (chunk.runs.empty() || chunk.runs.back().each != &layer) {
+          chunk.runs.push_back({0, &layer});
+        }
+        ++chunk.runs.back().layers;
       }
     }
   }
 
   void work(const ChunkLayout& chunk, WorkKind kind) {
-    switch (kind) {
-      case WorkKind::forward:
-        forward(chunk);
-        break;
-      case WorkKind::backward:
-        backward(chunk, true);
-        break;
-      case WorkKind::input_gradient:
-        backward(chunk, false);  // the weight gradients still need the activations
-        break;
-      case WorkKind::weight_gradient:
-        drop(chunk);
-        break;
+    if (kind == WorkKind::forward) {
+      forward(chunk);
+    } else if (kind == WorkKind::weight_gradient) {
+      drop(chunk);
+    } else {  // after the input half the weight gradients still need the activations
+      backward(chunk, kind == WorkKind::backward);
     }
   }
 
-  [[nodiscard]] const std::vector<AlikeLayers>& runs_of(const ChunkLayout& chunk) const {
-    return runs_[static_cast<std::size_t>(chunk.chunk)];
+  [[nodiscard]] const Chunk& of(const ChunkLayout& chunk) const {
+    return chunks_[static_cast<std::size_t>(chunk.chunk)];
   }
 
   void forward(const ChunkLayout& chunk) {
@@ -202,10 +206,10 @@ class Liveness {
   }
 
   void forward_layers(const ChunkLayout& chunk) {
-    const auto copies = OffloadedChunk::of(parallelism_, chunk.layers);
+    const CopySteps& copies = of(chunk).copies;
     if (!copies.any()) {
-      for (const AlikeLayers& run : runs_of(chunk)) {
-        now_.activations += run.layers * run.each.kept;
+      for (const AlikeLayers& run : of(chunk).runs) {
+        now_.activations += run.layers * run.each->kept;
       }
       return;
     }
@@ -221,12 +225,12 @@ class Liveness {
 
   /// The host's copy goes when the layer's activations are back, whole.
   void backward_layers(const ChunkLayout& chunk, bool drops) {
-    const auto copies = OffloadedChunk::of(parallelism_, chunk.layers);
+    const CopySteps& copies = of(chunk).copies;
     if (!copies.any()) {
-      const std::vector<AlikeLayers>& runs = runs_of(chunk);
+      const std::vector<AlikeLayers>& runs = of(chunk).runs;
       for (auto run = runs.rbegin(); run != runs.rend(); ++run) {
-        note({run->each.working, 0}, peaks_.layers);
-        now_.activations -= drops ? run->layers * run->each.kept : 0.0;
+        note({run->each->working, 0}, peaks_.layers);
+        now_.activations -= drops ? run->layers * run->each->kept : 0.0;
       }
       return;
     }
@@ -240,13 +244,13 @@ class Liveness {
   }
 
   [[nodiscard]] const LayerBytes& layer_at(const ChunkLayout& chunk, int place) const {
-    return by_layer_[static_cast<std::size_t>(chunk.first_layer + place)];
+    return *by_layer_[static_cast<std::size_t>(chunk.first_layer + place)];
   }
 
   /// After weight gradients that ran by themselves.
   void drop(const ChunkLayout& chunk) {
-    for (const AlikeLayers& run : runs_of(chunk)) {
-      now_.activations -= run.layers * run.each.kept;
+    for (const AlikeLayers& run : of(chunk).runs) {
+      now_.activations -= run.layers * run.each->kept;
     }
     now_.activations -= kept_at_front(chunk);
   }
@@ -272,8 +276,8 @@ class Liveness {
   const ParallelismSpec& parallelism_;
   RankShape shape_;
   std::map<LayerKind, LayerBytes> layers_;
-  std::vector<LayerBytes> by_layer_;            ///< of the model, where activations are offloaded
-  std::vector<std::vector<AlikeLayers>> runs_;  ///< per chunk of the stage at hand
+  std::vector<const LayerBytes*> by_layer_;  ///< of the model
+  std::vector<Chunk> chunks_;                ///< of the stage at hand
   LayerBytes prediction_;  ///< of a multi-token prediction module, head not counted
   double logits_, logit_gradients_;
   double teacher_;  ///< alive in a layer of a teacher's forward

@@ -202,6 +202,16 @@ CopyStep OffloadedChunk::before_backward(int place) const {
   return copy < 0 ? CopyStep{} : CopyStep{copy + 1 < offloaded_ ? copy + 1 : -1, copy};
 }
 
+void CopySteps::work_out(const OffloadedChunk& chunk) {
+  chunk_ = chunk;
+  after_forward_.clear();
+  before_backward_.clear();
+  for (int place = 0; chunk.any() && place < chunk.layers(); ++place) {
+    after_forward_.push_back(chunk.after_forward(place));
+    before_backward_.push_back(chunk.before_backward(place));
+  }
+}
+
 void add_copies(const ModelSpec& model,
                 const TrainingSpec& training,
                 const ParallelismSpec& parallelism,

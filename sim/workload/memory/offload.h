@@ -9,6 +9,7 @@
 #pragma once
 
 #include <optional>
+#include <vector>
 
 #include "sim/workload/layout.h"
 #include "sim/workload/spec.h"
@@ -41,7 +42,9 @@ class OffloadedChunk {
   static OffloadedChunk of(const ParallelismSpec& parallelism, int layers);
 
   [[nodiscard]] bool any() const { return offloaded_ > 0; }
+  [[nodiscard]] int layers() const { return layers_; }
   [[nodiscard]] int offloaded() const { return offloaded_; }
+  bool operator==(const OffloadedChunk&) const = default;
   /// After the forward of layer `place` of the chunk.
   [[nodiscard]] CopyStep after_forward(int place) const;
   /// Before the backward of layer `place`.
@@ -55,6 +58,30 @@ class OffloadedChunk {
   [[nodiscard]] int copy_ending_at(int place) const;
 
   int layers_ = 0, offloaded_ = 0;
+};
+
+/// What happens to the copies of a chunk layer by layer, worked out once.
+class CopySteps {
+ public:
+  void set(const OffloadedChunk& chunk) {
+    if (chunk != chunk_) {
+      work_out(chunk);
+    }
+  }
+  [[nodiscard]] bool any() const { return chunk_.any(); }
+  /// As `OffloadedChunk` has them.
+  [[nodiscard]] const CopyStep& after_forward(int place) const {
+    return after_forward_[static_cast<std::size_t>(place)];
+  }
+  [[nodiscard]] const CopyStep& before_backward(int place) const {
+    return before_backward_[static_cast<std::size_t>(place)];
+  }
+
+ private:
+  void work_out(const OffloadedChunk& chunk);
+
+  OffloadedChunk chunk_{0, 0};
+  std::vector<CopyStep> after_forward_, before_backward_;
 };
 
 /// Inserts the copies into all passes of a step graph.

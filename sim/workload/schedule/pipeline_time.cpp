@@ -1,6 +1,7 @@
 #include "sim/workload/schedule/pipeline_time.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <cstring>
 #include <optional>
@@ -24,22 +25,25 @@ bool repeats(ScheduleKind schedule) {
 /// it has not.
 using Four = double __attribute__((vector_size(32)));
 
-/// The end of a pass in four layouts. Inside the loops below, each for its own processors.
-[[gnu::always_inline]] inline void end_pass(const double* previous,
-                                            const double* needs,
-                                            const double* sent,
-                                            const double* duration,
-                                            double* out) {
-  Four before{};
-  Four arrives{};
-  Four message{};
-  Four takes{};
-  std::memcpy(&before, previous, sizeof before);
-  std::memcpy(&arrives, needs, sizeof arrives);
-  std::memcpy(&message, sent, sizeof message);
-  std::memcpy(&takes, duration, sizeof takes);
+/// When a pass ends, of one layout or of several side by side: Numbers. Places are in bytes of one
+/// layout's table. Inside the loops below, each for its own processors.
+template <class Numbers>
+[[gnu::always_inline]] inline void end_pass(
+    const double* end, const double* sent, const double* duration, const auto& item, double* out) {
+  constexpr std::size_t kLayouts = sizeof(Numbers) / sizeof(double);
+  const auto read = [](const double* table, std::size_t bytes, Numbers& numbers) {
+    std::memcpy(&numbers, reinterpret_cast<const char*>(table) + kLayouts * bytes, sizeof numbers);
+  };
+  Numbers before{};
+  Numbers arrives{};
+  Numbers message{};
+  Numbers takes{};
+  read(end, item.previous, before);
+  read(end, item.needs, arrives);
+  read(sent, item.message, message);
+  read(duration, item.pass, takes);
   arrives += message;
-  const Four now = (before < arrives ? arrives : before) + takes;
+  const Numbers now = (before < arrives ? arrives : before) + takes;
   std::memcpy(out, &now, sizeof now);
 }
 
@@ -62,17 +66,16 @@ class PipelineOrder::Builder {
         stages_(pipeline_schedule(schedule, out.stages_, virtual_stages, micro_batches)),
         done_(stages_.size(), 0),
         next_end_(static_cast<std::uint32_t>(stages_.size())) {
-    places_.reserve(stages_.size() * static_cast<std::size_t>(out.chunks_));
+    const std::size_t places = stages_.size() * static_cast<std::size_t>(out.chunks_);
+    ends_.resize(kKinds * places * static_cast<std::size_t>(micro_batches));
+    places_.reserve(places);
     for (int stage = 0; stage < out_.stages_; ++stage) {
       out_.last_.push_back(static_cast<std::uint32_t>(stage));
       out_.first_backward_.push_back(0);
       for (int chunk = 0; chunk < out_.chunks_; ++chunk) {
-        const StageChunk at{stage, chunk};
-        places_.push_back({neighbour(at, previous_chunk(schedule, out.stages_, out.chunks_, at)),
-                           neighbour(at, next_chunk(schedule, out.stages_, out.chunks_, at))});
+        add_place({stage, chunk});
       }
     }
-    ends_.resize(kKinds * places_.size() * static_cast<std::size_t>(micro_batches));
   }
 
   void build() {
@@ -99,92 +102,125 @@ class PipelineOrder::Builder {
     }
     if (repeats(schedule_) && micro_batches_ > out_.stages_) {
       const int last = out_.stages_ * out_.chunks_ - 1;
-      out_.late_ = end_of(WorkKind::forward, last, micro_batches_ - 1);
-      out_.early_ = end_of(WorkKind::forward, last, micro_batches_ - 1 - out_.stages_);
+      const std::uint32_t* const forwards = ends_of(WorkKind::forward, last);
+      out_.late_ = forwards[micro_batches_ - 1];
+      out_.early_ = forwards[micro_batches_ - 1 - out_.stages_];
     }
   }
 
  private:
   static constexpr std::size_t kKinds = 4;
 
-  /// Where a chunk's input or output comes from or goes to.
-  struct Neighbour {
-    int place = -1;             ///< stage x chunks + chunk; -1: there is none
-    std::uint32_t message = 0;  ///< as Item::message
+  /// What a pass through a chunk waits for.
+  struct Need {
+    const std::uint32_t* ends = nullptr;  ///< of these passes, by micro-batch; nothing: waits not
+    std::uint32_t message = 0;            ///< number of the message between, from 1 on; 0: none
   };
 
-  Neighbour neighbour(StageChunk here, std::optional<StageChunk> other) const {
-    if (!other) {
-      return {};
-    }
-    Neighbour found{other->stage * out_.chunks_ + other->chunk, 0};
-    if (other->stage != here.stage) {
-      const int gap = std::abs(other->stage - here.stage);
-      const int lower = std::min(other->stage, here.stage);
+  /// A chunk of a stage, and what of it is in the order.
+  struct Place {
+    std::array<Need, kKinds> needs;           ///< by kind of work, as the next
+    std::array<std::uint32_t*, kKinds> ends;  ///< of its passes
+    bool forward = false;                     ///< a forward
+    int completed = 0;                        ///< backwards
+  };
+
+  /// The passes of a kind through the chunk that another one's input or output comes from or goes
+  /// to.
+  Need need_of(WorkKind kind, StageChunk here, StageChunk other) {
+    Need found{ends_of(kind, other.stage * out_.chunks_ + other.chunk), 0};
+    if (other.stage != here.stage) {
+      const int gap = std::abs(other.stage - here.stage);
+      const int lower = std::min(other.stage, here.stage);
       found.message = static_cast<std::uint32_t>(1 + (gap == 1 ? lower : out_.stages_ - 1));
     }
     return found;
   }
 
-  /// Where the end of a pass is; 0, a stage's start, while the pass is not in the order.
-  std::uint32_t& end_of(WorkKind kind, int place, int micro_batch) {
-    const auto of_kind =
-        (static_cast<std::size_t>(place) * kKinds + static_cast<std::size_t>(kind)) *
-        static_cast<std::size_t>(micro_batches_);
-    return ends_[of_kind + static_cast<std::size_t>(micro_batch)];
+  void add_place(StageChunk at) {
+    const auto before = previous_chunk(schedule_, out_.stages_, out_.chunks_, at);
+    const auto after = next_chunk(schedule_, out_.stages_, out_.chunks_, at);
+    Place place;
+    for (const WorkKind kind : {WorkKind::forward, WorkKind::backward, WorkKind::input_gradient,
+                                WorkKind::weight_gradient}) {
+      const auto k = static_cast<std::size_t>(kind);
+      place.ends[k] = ends_of(kind, static_cast<int>(places_.size()));
+      if (kind == WorkKind::forward) {
+        place.needs[k] = before ? need_of(kind, at, *before) : Need{};
+      } else if (kind == WorkKind::weight_gradient) {
+        place.needs[k] = need_of(WorkKind::input_gradient, at, at);
+      } else {
+        place.needs[k] = after ? need_of(kind, at, *after) : need_of(WorkKind::forward, at, at);
+      }
+    }
+    places_.push_back(place);
+  }
+
+  /// Where the ends of a chunk's passes are, by micro-batch; 0, a stage's start, while a pass is
+  /// not in the order.
+  std::uint32_t* ends_of(WorkKind kind, int place) {
+    return ends_.data() +
+           (static_cast<std::size_t>(place) * kKinds + static_cast<std::size_t>(kind)) *
+               static_cast<std::size_t>(micro_batches_);
   }
 
   /// Adds a stage's next pass, or a forward with the backward that is one pass with it.
   /// @returns work items added: 0 if what they need is not in the order before this round
   std::size_t add_next(int stage, const StageSchedule& items, std::size_t next) {
     const WorkItem& work = items[next];
+    Place& place = place_of(stage, work);
     Item item = at_end_of(stage);
-    if (!set_need(place_of(stage, work), work, item)) {
+    if (!set_need(place, work, item)) {
       return 0;
     }
     if (!work.with_next) {
-      append(stage, work, item);
+      append(stage, place, work, item);
       return 1;
     }
     const WorkItem& second = items[next + 1];
+    Place& of_second = place_of(stage, second);
     Item meeting = at_end_of(stage);
-    if (!set_need(place_of(stage, second), second, meeting)) {
+    if (!set_need(of_second, second, meeting)) {
       return 0;
     }
-    append_pass(stage, place_of(stage, second), Pass::meeting, meeting);
+    append_pass(stage, of_second, Pass::meeting, meeting);
     item.previous = last_of(stage);
-    append(stage, work, item);
-    append(stage, second, at_end_of(stage));
-    end_of(work.kind, place_of(stage, work), work.micro_batch) = last_of(stage);
+    append(stage, place, work, item);
+    append(stage, of_second, second, at_end_of(stage));
+    place.ends[static_cast<std::size_t>(work.kind)][work.micro_batch] = last_of(stage);
     return 2;
   }
 
   std::uint32_t& last_of(int stage) { return out_.last_[static_cast<std::size_t>(stage)]; }
-  [[nodiscard]] int place_of(int stage, const WorkItem& work) const {
-    return stage * out_.chunks_ + work.chunk;
+  [[nodiscard]] Place& place_of(int stage, const WorkItem& work) {
+    return places_[static_cast<std::size_t>(stage * out_.chunks_ + work.chunk)];
   }
   /// After the stage's last item, waiting for nothing else.
   Item at_end_of(int stage) { return {last_of(stage), last_of(stage), 0, 0}; }
 
-  void append_pass(int stage, int place, Pass pass, Item item) {
-    item.pass = static_cast<std::uint32_t>(static_cast<std::size_t>(place) * kPasses +
-                                           static_cast<std::size_t>(pass));
+  void append_pass(int stage, const Place& place, Pass pass, const Item& item) {
+    constexpr std::uint32_t kBytes = sizeof(double);
+    const auto number = static_cast<std::size_t>(&place - places_.data());
     last_of(stage) = next_end_++;
-    out_.items_.push_back(item);
+    out_.items_.push_back(
+        {kBytes * item.previous, kBytes * item.needs, kBytes * item.message,
+         kBytes * static_cast<std::uint32_t>(number * kPasses + static_cast<std::size_t>(pass))});
   }
 
-  void append(int stage, const WorkItem& work, const Item& item) {
-    const int place = place_of(stage, work);
+  void append(int stage, Place& place, const WorkItem& work, const Item& item) {
     const std::uint32_t end = next_end_;
     append_pass(stage, place, pass_of(place, work), item);
-    end_of(work.kind, place, work.micro_batch) = end;
+    const auto ends = [&](WorkKind kind) -> std::uint32_t& {
+      return place.ends[static_cast<std::size_t>(kind)][work.micro_batch];
+    };
+    ends(work.kind) = end;
     if (work.kind == WorkKind::forward) {
       return;
     }
     if (work.kind == WorkKind::backward && mixes_) {  // of which the input half is a part
-      end_of(WorkKind::input_gradient, place, work.micro_batch) = end;
+      ends(WorkKind::input_gradient) = end;
     } else if (work.kind == WorkKind::input_gradient) {
-      end_of(WorkKind::backward, place, work.micro_batch) = end;
+      ends(WorkKind::backward) = end;
     }
     std::uint32_t& first_backward = out_.first_backward_[static_cast<std::size_t>(stage)];
     if (first_backward == 0) {
@@ -192,29 +228,18 @@ class PipelineOrder::Builder {
     }
   }
 
-  bool set_need(int place, const WorkItem& work, Item& item) {
-    WorkKind kind = work.kind;
-    Neighbour from{place, 0};
-    if (work.kind == WorkKind::forward) {
-      from = places_[static_cast<std::size_t>(place)].previous;
-      if (from.place < 0) {
-        return true;
-      }
-    } else if (work.kind == WorkKind::weight_gradient) {
-      kind = WorkKind::input_gradient;
-    } else if (const Neighbour& next = places_[static_cast<std::size_t>(place)].next;
-               next.place >= 0) {
-      from = next;
-    } else {
-      kind = WorkKind::forward;
+  /// @returns whether what the pass waits for is in the order before this round
+  bool set_need(const Place& place, const WorkItem& work, Item& item) const {
+    const Need& need = place.needs[static_cast<std::size_t>(work.kind)];
+    if (need.ends == nullptr) {
+      return true;
     }
-    item.message = from.message;
-    item.needs = end_of(kind, from.place, work.micro_batch);
+    item.message = need.message;
+    item.needs = need.ends[work.micro_batch];
     return item.needs > 0 && item.needs < round_;
   }
 
-  Pass pass_of(int place, const WorkItem& work) {
-    Place& at = places_[static_cast<std::size_t>(place)];
+  Pass pass_of(Place& at, const WorkItem& work) const {
     if (work.kind == WorkKind::forward) {
       return std::exchange(at.forward, true) ? Pass::forward : Pass::first_forward;
     }
@@ -228,13 +253,6 @@ class PipelineOrder::Builder {
     }
     return last ? Pass::last_backward : Pass::backward;
   }
-
-  /// A chunk of a stage, and what of it is in the order.
-  struct Place {
-    Neighbour previous, next;
-    bool forward = false;  ///< a forward
-    int completed = 0;     ///< backwards
-  };
 
   PipelineOrder& out_;
   ScheduleKind schedule_;
@@ -280,16 +298,14 @@ double PipelineOrder::continued(const PipelineTimes& times, int more, double rou
 
 void PipelineOrder::end_items(Tables t) const {
   for (const Item& item : items_) {
-    const double arrives = t.end[item.needs] + t.message[item.message];
-    *t.out++ = std::max(t.end[item.previous], arrives) + t.duration[item.pass];
+    end_pass<double>(t.end, t.message, t.duration, item, t.out++);
   }
 }
 
 /// Inlined into loops for processors of both kinds.
 [[gnu::always_inline]] inline void PipelineOrder::end_items_side_by_side(Tables t) const {
   for (const Item& item : items_) {
-    end_pass(t.end + kTogether * item.previous, t.end + kTogether * item.needs,
-             t.message + kTogether * item.message, t.duration + kTogether * item.pass, t.out);
+    end_pass<Four>(t.end, t.message, t.duration, item, t.out);
     t.out += kTogether;
   }
 }

@@ -91,10 +91,11 @@ class PipelineOrder {
 
  private:
   /// Ends have places in one table: that of each stage's start, then those of the items in order.
+  /// All are in bytes of the tables of one layout, so that the loops compute no addresses.
   struct Item {
     std::uint32_t previous = 0;  ///< end of the item before it on its stage
     std::uint32_t needs = 0;     ///< end of the pass that it waits for; its own `previous`: none
-    std::uint32_t message = 0;   ///< index into PipelineTimes::message plus one; 0: nothing is sent
+    std::uint32_t message = 0;   ///< of PipelineTimes::message, one further; 0: nothing is sent
     std::uint32_t pass = 0;      ///< (stage x chunks + chunk) x kPasses + pass
   };
   class Builder;
