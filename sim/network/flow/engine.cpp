@@ -144,7 +144,7 @@ void Engine::choose_watched() {
   }
 }
 
-const Engine::FlowSize& Engine::size_of(core::Bytes size) {
+const FlowSize& Engine::size_of(core::Bytes size) {
   if (flow_size_.size != size) {
     flow_size_ = {size, unit_.volume(size), flow_key(size)};
   }

@@ -158,7 +158,7 @@ bool PeriodSkipper::instances_repeat(std::uint32_t group) const {
   return true;
 }
 
-const Engine::MovingFlow* PeriodSkipper::moved_before(const Engine::MovingFlow& now) const {
+const MovingFlow* PeriodSkipper::moved_before(const MovingFlow& now) const {
   const std::uint32_t seat = reference_.seats[now.flow];
   return seat == Engine::kNone ? nullptr : &reference_.moving[seat];
 }
@@ -166,7 +166,7 @@ const Engine::MovingFlow* PeriodSkipper::moved_before(const Engine::MovingFlow& 
 /// As many move, and each as it did.
 bool PeriodSkipper::flows_repeat() const {
   const std::uint64_t shift = tick_powers(period_).start;
-  const auto count = [](const LargeVector<Engine::MovingFlow>& moving) {
+  const auto count = [](const LargeVector<MovingFlow>& moving) {
     return std::count_if(moving.begin(), moving.end(),
                          [](const auto& flow) { return flow.flow != Engine::kNone; });
   };
@@ -177,7 +177,7 @@ bool PeriodSkipper::flows_repeat() const {
     if (now.flow == Engine::kNone) {
       return true;
     }
-    const Engine::MovingFlow* const before = moved_before(now);
+    const MovingFlow* const before = moved_before(now);
     return before != nullptr && now.rate == before->rate && now.left == before->left &&
            (now.started == before->started * shift || now.started == before->started) &&
            (now.rate == 0 || moved(before->anchor, now.anchor));
@@ -332,9 +332,9 @@ void PeriodSkipper::jump_flows(std::int64_t periods) {
   const core::Tick shift = periods * period_;
   const std::uint64_t power = tick_powers(shift).start;
   const std::uint64_t one = tick_powers(period_).start;
-  for (Engine::MovingFlow& now : engine_.moving_) {
+  for (MovingFlow& now : engine_.moving_) {
     if (now.flow != Engine::kNone) {
-      const Engine::MovingFlow& before = *moved_before(now);
+      const MovingFlow& before = *moved_before(now);
       now.anchor += moved(before.anchor, now.anchor) ? shift : 0;
       now.started *= now.started == before.started * one ? power : 1;
     }

@@ -30,7 +30,7 @@ class PeriodSkipper {
     std::vector<std::int64_t> counters;
     LargeVector<Engine::GroupState> groups;
     LargeVector<Engine::Instance> instances;
-    LargeVector<Engine::MovingFlow> moving;
+    LargeVector<MovingFlow> moving;
     std::vector<std::uint32_t> seats;  ///< of moving, per flow
     std::vector<core::Tick> due;       ///< per entity, as TickQueue::due
     std::vector<core::ByActivity<core::Tick>> activity;
@@ -48,7 +48,7 @@ class PeriodSkipper {
   [[nodiscard]] bool instances_repeat(std::uint32_t group) const;
   [[nodiscard]] bool flows_repeat() const;
   /// What the reference has of a flow that moves now; nothing if it did not move then.
-  [[nodiscard]] const Engine::MovingFlow* moved_before(const Engine::MovingFlow& now) const;
+  [[nodiscard]] const MovingFlow* moved_before(const MovingFlow& now) const;
   [[nodiscard]] bool due_repeats() const;
   /// Of the actors, then of the instances that somebody has arrived at, group by group.
   [[nodiscard]] std::vector<core::ByActivity<core::Tick>> current_paths() const;
