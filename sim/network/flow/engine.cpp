@@ -26,6 +26,10 @@ std::uint64_t group_key(const TransferGroup& group) {
          group.multiplicity;
 }
 
+std::uint64_t flow_key(core::Bytes size) {
+  return scramble(std::bit_cast<std::uint64_t>(size.si()));
+}
+
 }  // namespace
 
 Engine::Engine(const Problem& problem, const RunOptions& options, std::optional<RateUnit> unit)
@@ -43,10 +47,10 @@ Engine::Engine(const Problem& problem,
       first_group_(static_cast<std::uint32_t>(problem.actors.size())),
       first_flow_(static_cast<std::uint32_t>(problem.actors.size() + problem.groups.size())),
       change_entity_(static_cast<std::uint32_t>(first_flow_ + problem.flows.size())),
-      queue_(change_entity_ + std::size_t{1}) {
+      flow_size_{core::Bytes(0), 0, flow_key(core::Bytes(0))} {
+  moving_.reserve(problem.flows.size());  // addresses; pages come when they are used
   set_up_actors();
   set_up_groups();
-  set_up_flows();
   set_up_changes();
   choose_watched();
   if (some_without_flows_) {
@@ -105,33 +109,18 @@ void Engine::set_up_groups() {
   }
 }
 
-void Engine::set_up_flows() {
-  flows_.reserve(problem_.flows.size());
-  volumes_.reserve(problem_.flows.size());
-  core::Bytes size{0};  // flows of one size come in crowds
-  Int128 volume = unit_.volume(size);
-  std::uint64_t key = scramble(std::bit_cast<std::uint64_t>(size.si()));
-  for (const Flow& flow : problem_.flows) {
-    if (flow.size != size) {
-      size = flow.size;
-      volume = unit_.volume(size);
-      key = scramble(std::bit_cast<std::uint64_t>(size.si()));
-    }
-    volumes_.push_back(volume);
-    FlowState& state = flows_.emplace_back();
-    state.key = key * flow.multiplicity;
-    state.group = flow.group;
-    state.weight = flow.weight;
-  }
-}
-
 void Engine::set_up_changes() {
   changes_ = problem_.link_changes;
   std::stable_sort(changes_.begin(), changes_.end(),
                    [](const LinkChange& a, const LinkChange& b) { return a.at < b.at; });
   if (!changes_.empty()) {
-    queue_.schedule(change_entity_, changes_.front().at);
+    schedule_change(changes_.front().at);
   }
+}
+
+void Engine::schedule_change(core::Tick tick) {
+  change_due_ = tick;
+  change_place_ = queue_.schedule({change_entity_}, tick);
 }
 
 /// The first actor with the longest outermost loop shows best whether the run repeats.
@@ -153,6 +142,13 @@ void Engine::choose_watched() {
     watched_ = count > best ? actor : watched_;
     best = std::max(best, count);
   }
+}
+
+const FlowSize& Engine::size_of(core::Bytes size) {
+  if (flow_size_.size != size) {
+    flow_size_ = {size, unit_.volume(size), flow_key(size)};
+  }
+  return flow_size_;
 }
 
 void Engine::begin_tick(core::Tick tick) {
@@ -183,7 +179,7 @@ bool Engine::run_until(core::Tick stop) {
   PeriodSkipper skipper(*this);
   stop_ = stop;
   if (stop_ != kNever && changes_.empty()) {
-    queue_.schedule(change_entity_, stop_);
+    schedule_change(stop_);
   }
   may_run_ahead_ = stop_ == kNever && next_change_ == changes_.size();
   tells_ahead_ = may_run_ahead_ && watched_ == kNone && !options_.trace && !options_.transfers;
@@ -230,9 +226,9 @@ double Engine::share_run() const {
 
 /// Puts back what is due at the tick to pause before.
 void Engine::pause(core::Tick tick) {
-  for (const std::uint32_t entity : batch_) {
-    if (entity != change_entity_) {
-      queue_.schedule(entity, tick);
+  for (const TickQueue::Event& event : batch_) {
+    if (event.entity != change_entity_) {
+      queue_.schedule(event, tick);
     }
   }
 }
@@ -255,7 +251,7 @@ bool Engine::next_tick() {
   std::uint64_t entities = 0;
   for (std::size_t i = 0; i < batch_.size(); ++i) {
     prefetch(i);
-    entities += scramble(batch_[i]);
+    entities += scramble(batch_[i].entity);
     apply(batch_[i]);
     settle();  // at once, while what it touches is in cache
   }
@@ -265,27 +261,30 @@ bool Engine::next_tick() {
   return true;
 }
 
-void Engine::apply(std::uint32_t entity) {
-  if (entity < first_group_) {
-    end_busy(entity);
-  } else if (entity < first_flow_) {
-    timer(entity - first_group_);
-  } else if (entity < change_entity_) {
-    flow_event(entity - first_flow_);
-  } else {
+void Engine::apply(const TickQueue::Event& event) {
+  if (event.entity < first_group_) {
+    end_busy(event.entity);
+  } else if (event.entity < first_flow_) {
+    timer(event.entity - first_group_);
+  } else if (event.entity == change_entity_) {
     apply_changes();
+  } else if (event.seat == kNone) {
+    start_flow(event.entity - first_flow_);
+  } else {
+    end_flow(event.seat);
   }
 }
 
 void Engine::apply_changes() {
+  change_due_ = kNever;
   for (; next_change_ < changes_.size() && changes_[next_change_].at == now_; ++next_change_) {
     const LinkChange& change = changes_[next_change_];
     solver_.set_capacity(change.link, unit_.rate(change.capacity * problem_.coefficient_unit));
   }
   if (next_change_ < changes_.size()) {
-    queue_.schedule(change_entity_, changes_[next_change_].at);
+    schedule_change(changes_[next_change_].at);
   } else if (stop_ != kNever) {
-    queue_.schedule(change_entity_, stop_);
+    schedule_change(stop_);
   }
 }
 
@@ -308,12 +307,12 @@ void Engine::settle() {
 
 void Engine::solve() {
   const auto changed = solver_.solve();
-  for (const std::uint32_t flow : changed) {
-    change_rate(flow);
+  for (const std::uint32_t seat : changed) {
+    change_rate(seat);
   }
   if (options_.rates) {
-    for (const std::uint32_t flow : changed) {
-      record_rate(flow, flows_[flow].rate);
+    for (const std::uint32_t seat : changed) {
+      record_rate(moving_[seat].flow, moving_[seat].rate);
     }
   }
   HEADWAY_CHECK(!check_solves_ || solver_.agrees_with_full_solve(),

@@ -12,6 +12,7 @@
 #include "sim/network/flow/fair_share.h"
 #include "sim/network/flow/integer.h"
 #include "sim/network/flow/large_vector.h"
+#include "sim/network/flow/moving_flow.h"
 #include "sim/network/flow/problem.h"
 #include "sim/network/flow/tick_queue.h"
 
@@ -54,7 +55,6 @@ class Engine {
 
   static constexpr std::uint32_t kNone = TickQueue::kNone;
   static constexpr core::Tick kMixedLatency = -1;
-  static constexpr core::Tick kIdle = -1;
   static constexpr core::Tick kNever = -1;
 
   // The states are packed: a run is limited by how many cache lines an event touches.
@@ -94,17 +94,6 @@ class Engine {
   struct alignas(64) InstancePath {
     core::ByActivity<core::Tick> times;
   };
-  struct alignas(64) FlowState {
-    Int128 left = 0;  ///< volume not yet moved at `anchor`
-    std::int64_t rate = 0;
-    core::Tick anchor = kIdle;  ///< when the rate last changed; kIdle: it has no share
-    std::uint64_t start_power = 0;
-    std::uint64_t key = 0;  ///< digest key, times the multiplicity
-    std::uint32_t group = 0;
-    std::uint32_t weight = 1;
-    [[nodiscard]] bool active() const { return anchor != kIdle; }
-  };
-
   /// Who arrived where, for RunResult::transfers.
   struct RecordedArrival {
     TransferEntry entry;
@@ -141,8 +130,8 @@ class Engine {
 
   void set_up_actors();
   void set_up_groups();
-  void set_up_flows();
   void set_up_changes();
+  void schedule_change(core::Tick tick);
   void choose_watched();
   void find_private_slots();
   void find_meetings();
@@ -157,17 +146,19 @@ class Engine {
   void adopt_actors(const Engine& before, const std::vector<std::uint32_t>& from);
   void adopt_groups(const Engine& before, const std::vector<std::uint32_t>& from);
   void adopt_flows(const Engine& before, const std::vector<std::uint32_t>& from);
+  void adopt_due(const Engine& before, const Ancestry& from);
+  [[nodiscard]] std::vector<std::uint32_t> seats_of_flows() const;
   void count_arrivals();
   void find_open_groups();
-  void adopt_due(const Engine& before, std::uint32_t old_entity, std::uint32_t entity);
   void begin_tick(core::Tick tick);
   void prefetch(std::size_t index) const;
   void prefetch_group(std::uint32_t group, std::size_t stage) const;
-  void prefetch_flow(std::uint32_t flow, std::size_t stage) const;
+  void prefetch_flow(const TickQueue::Event& event, std::size_t stage) const;
+  void prefetch_start(std::uint32_t flow, std::size_t stage) const;
   void prefetch_waiter(std::uint32_t group, std::size_t stage) const;
   void prefetch_slots(std::uint32_t actor) const;
   void prefetch_next_groups(std::uint32_t actor) const;
-  void apply(std::uint32_t entity);
+  void apply(const TickQueue::Event& event);
   void apply_changes();
   void settle();
   void solve();
@@ -228,10 +219,10 @@ class Engine {
   void timer(std::uint32_t group);
   void complete(std::uint32_t group, core::Tick tick, const TickPowers& powers);
   void start_flow(std::uint32_t flow);
-  void flow_event(std::uint32_t flow);
-  void end_flow(std::uint32_t flow);
-  void flow_done(std::uint32_t flow);
-  void change_rate(std::uint32_t flow);
+  void end_flow(std::uint32_t seat);
+  void flow_done(std::uint32_t group, std::uint64_t started);
+  void change_rate(std::uint32_t seat);
+  const FlowSize& size_of(core::Bytes size);
   void record_ends();
   void record_rate(std::uint32_t flow, std::int64_t rate);
 
@@ -268,10 +259,12 @@ class Engine {
   std::vector<Crew> teams_;
   std::vector<std::uint32_t> team_members_;
   std::vector<std::uint32_t> team_of_group_;  // kNone: those who meet there are no team
-  LargeVector<FlowState> flows_;
-  LargeVector<Int128> volumes_;      // per flow
-  std::vector<LinkChange> changes_;  // by tick
+  LargeVector<MovingFlow> moving_;            // per seat of the solver
+  FlowSize flow_size_;                        // the last one asked for
+  std::vector<LinkChange> changes_;           // by tick
   std::size_t next_change_ = 0;
+  core::Tick change_due_ = kNever;  // its event, or that of the tick to pause before
+  TickQueue::Place change_place_;
 
   core::Tick now_ = 0, end_ = 0;
   core::Tick stop_ = kNever;                           // pause before this tick
@@ -280,7 +273,8 @@ class Engine {
   Ahead ahead_;
   bool may_run_ahead_ = false;  // not while it has to stop, or links change, at a tick to come
   bool tells_ahead_ = false;    // arrivals, too: not where somebody looks in between
-  std::vector<std::uint32_t> batch_, woken_, completions_;
+  std::vector<TickQueue::Event> batch_;
+  std::vector<std::uint32_t> woken_, completions_;
   std::size_t live_ = 0;  // actors not ended and groups in flight
   std::uint64_t events_ = 0, skipped_events_ = 0, event_sum_ = 0, result_sum_ = 0;
   std::vector<core::Tick> actor_end_;

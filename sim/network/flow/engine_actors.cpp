@@ -76,7 +76,7 @@ bool Engine::begin_compute(std::uint32_t actor, ActorState& state, const Instruc
   }
   state.since = now_;
   state.powers = powers_;
-  queue_.schedule(actor_entity(actor), after(ticks));
+  queue_.schedule({actor_entity(actor)}, after(ticks));
   return false;
 }
 

@@ -26,14 +26,42 @@ void Engine::adopt(const Engine& before, const Ancestry& from) {
   adopt_actors(before, from.actor);
   adopt_groups(before, from.group);
   adopt_flows(before, from.flow);
+  adopt_due(before, from);
   count_arrivals();
   find_open_groups();
 }
 
-void Engine::adopt_due(const Engine& before, std::uint32_t old_entity, std::uint32_t entity) {
-  if (before.queue_.pending(old_entity)) {
-    queue_.schedule(entity, before.queue_.due(old_entity));
+void Engine::adopt_due(const Engine& before, const Ancestry& from) {
+  const std::vector<core::Tick> due = before.queue_.due(before.change_entity_);
+  const auto adopt = [&](std::uint32_t old_entity, TickQueue::Event event) {
+    const core::Tick tick = due[old_entity];
+    return tick == TickQueue::kNotDue ? TickQueue::Place{} : queue_.schedule(event, tick);
+  };
+  for (std::uint32_t a = 0; a < actors_.size(); ++a) {
+    adopt(before.actor_entity(from.actor[a]), {actor_entity(a)});
   }
+  for (std::uint32_t g = 0; g < groups_.size(); ++g) {
+    adopt(before.group_entity(from.group[g]), {group_entity(g)});
+  }
+  const std::vector<std::uint32_t> seats = seats_of_flows();
+  for (std::uint32_t f = 0; f < seats.size(); ++f) {
+    const TickQueue::Place place =
+        adopt(before.flow_entity(from.flow[f]), {flow_entity(f), seats[f]});
+    if (seats[f] != kNone) {
+      moving_[seats[f]].end = place;
+    }
+  }
+}
+
+/// Per flow; kNone: it does not move.
+std::vector<std::uint32_t> Engine::seats_of_flows() const {
+  std::vector<std::uint32_t> seats(problem_.flows.size(), kNone);
+  for (std::uint32_t seat = 0; seat < moving_.size(); ++seat) {
+    if (moving_[seat].flow != kNone) {
+      seats[moving_[seat].flow] = seat;
+    }
+  }
+  return seats;
 }
 
 void Engine::adopt_actors(const Engine& before, const std::vector<std::uint32_t>& from) {
@@ -55,7 +83,6 @@ void Engine::adopt_actors(const Engine& before, const std::vector<std::uint32_t>
     activity_[a] = before.activity_[from[a]];
     actor_end_[a] = before.actor_end_[from[a]];
     live_ += state.pc != state.end ? 1 : 0;
-    adopt_due(before, before.actor_entity(from[a]), actor_entity(a));
   }
 }
 
@@ -69,28 +96,27 @@ void Engine::adopt_groups(const Engine& before, const std::vector<std::uint32_t>
       const std::uint64_t number = state.completed + i;
       instance(g, number).latest = before.instances_[before.place_of(from[g], number)].latest;
     }
-    adopt_due(before, before.group_entity(from[g]), group_entity(g));
   }
 }
 
 void Engine::adopt_flows(const Engine& before, const std::vector<std::uint32_t>& from) {
-  for (std::uint32_t f = 0; f < flows_.size(); ++f) {
-    FlowState& state = flows_[f];
-    const FlowState& old = before.flows_[from[f]];
-    state.left = old.left;
-    state.rate = old.rate;
-    state.anchor = old.anchor;
-    state.start_power = old.start_power;
-    adopt_due(before, before.flow_entity(from[f]), flow_entity(f));
-    if (state.active()) {
-      solver_.add(f);
+  const std::vector<std::uint32_t> seats = before.seats_of_flows();
+  for (std::uint32_t f = 0; f < from.size(); ++f) {
+    if (seats[from[f]] == kNone) {
+      continue;
     }
+    solver_.add(f);  // in seats that nobody has had
+    MovingFlow& state = moving_.emplace_back(before.moving_[seats[from[f]]]);
+    state.flow = f;
+    state.group = problem_.flows[f].group;
+    state.multiplicity = problem_.flows[f].multiplicity;
   }
-  for (const std::uint32_t f : solver_.solve()) {
+  for (const std::uint32_t seat : solver_.solve()) {
     // INVARIANT: levels depend on the active flows alone, so the finer problem has the same.
-    HEADWAY_CHECK(solver_.level(f) * flows_[f].weight == flows_[f].rate,
-                  "flow {} has rate {} unfolded and {} folded at tick {}", f,
-                  solver_.level(f) * flows_[f].weight, flows_[f].rate, now_);
+    const MovingFlow& flow = moving_[seat];
+    HEADWAY_CHECK(solver_.level(seat) * flow.weight == flow.rate,
+                  "flow {} has rate {} unfolded and {} folded at tick {}", flow.flow,
+                  solver_.level(seat) * flow.weight, flow.rate, now_);
   }
 }
 
@@ -113,15 +139,17 @@ void Engine::count_arrivals() {
 }
 
 void Engine::find_open_groups() {
+  const std::vector<core::Tick> due = queue_.due(change_entity_);
+  const std::vector<std::uint32_t> seats = seats_of_flows();
   for (std::uint32_t g = 0; g < groups_.size(); ++g) {
     GroupState& group = groups_[g];
     if (instance(g, group.completed).arrivals != group.need) {
       continue;
     }
     ++live_;
-    const bool all_wait = queue_.pending(group_entity(g));
+    const bool all_wait = due[group_entity(g)] != TickQueue::kNotDue;
     for (std::uint32_t f = group.first_flow; f < group.first_flow + group.flows; ++f) {
-      const bool left = all_wait || flows_[f].active() || queue_.pending(flow_entity(f));
+      const bool left = all_wait || seats[f] != kNone || due[flow_entity(f)] != TickQueue::kNotDue;
       group.flows_left += left ? 1 : 0;
     }
   }

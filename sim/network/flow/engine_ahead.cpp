@@ -168,7 +168,7 @@ void Engine::stop_ahead(std::uint32_t actor, ActorState& state) {
   --events_;
   event_sum_ -= scramble(actor_entity(actor)) * ahead_.powers.start;
   state.ahead = true;
-  queue_.schedule(actor_entity(actor), ahead_.tick);
+  queue_.schedule({actor_entity(actor)}, ahead_.tick);
 }
 
 /// Runs all that concerns nobody else, or that others can be told. @returns false if the actor goes

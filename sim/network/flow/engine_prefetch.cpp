@@ -76,36 +76,41 @@ void Engine::prefetch_group(std::uint32_t index, std::size_t stage) const {
     if (stage >= 3) {
       prefetch_waiter(index, stage - 3);
     }
+  } else {
+    prefetch_start(group.first_flow, stage - 1);
+  }
+}
+
+void Engine::prefetch_start(std::uint32_t flow, std::size_t stage) const {
+  if (stage == 0) {
+    __builtin_prefetch(&problem_.flows[flow]);
+    solver_.prefetch_flow(flow);
   } else if (stage == 1) {
-    __builtin_prefetch(&flows_[group.first_flow], 1);
-    __builtin_prefetch(&volumes_[group.first_flow]);
-    solver_.prefetch(group.first_flow);
+    solver_.prefetch_flow_loads(flow);
   } else if (stage == 2) {
-    solver_.prefetch_loads(group.first_flow);
-  } else if (stage == 3) {
-    solver_.prefetch_links(group.first_flow);
-  } else if (stage == 4) {
-    solver_.prefetch_members(group.first_flow);
+    solver_.prefetch_flow_links(flow);
   }
 }
 
 /// The start or the end of a flow.
-void Engine::prefetch_flow(std::uint32_t flow, std::size_t stage) const {
-  const std::uint32_t index = flows_[flow].group;
-  if (stage == 0) {
-    __builtin_prefetch(&flows_[flow], 1);
-    solver_.prefetch(flow);
+void Engine::prefetch_flow(const TickQueue::Event& event, std::size_t stage) const {
+  const std::uint32_t seat = event.seat;
+  if (seat == kNone) {
+    prefetch_start(event.entity - first_flow_, stage);
+  } else if (stage == 0) {
+    __builtin_prefetch(&moving_[seat], 1);
+    solver_.prefetch(seat);
   } else if (stage == 1) {
-    __builtin_prefetch(&groups_[index], 1);
-    solver_.prefetch_loads(flow);
+    __builtin_prefetch(&groups_[moving_[seat].group], 1);
+    solver_.prefetch_loads(seat);
   } else if (stage == 2) {
-    solver_.prefetch_links(flow);
-    __builtin_prefetch(&instances_[groups_[index].first_instance], 1);
+    solver_.prefetch_links(seat);
+    __builtin_prefetch(&instances_[groups_[moving_[seat].group].first_instance], 1);
   } else {
     if (stage == 3) {
-      solver_.prefetch_members(flow);
+      solver_.prefetch_members(seat);
     }
-    prefetch_waiter(index, stage - 3);
+    prefetch_waiter(moving_[seat].group, stage - 3);
   }
 }
 
@@ -115,7 +120,8 @@ void Engine::prefetch(std::size_t index) const {
     if (index + kLooks[stage] >= batch_.size()) {
       continue;
     }
-    const std::uint32_t entity = batch_[index + kLooks[stage]];
+    const TickQueue::Event& event = batch_[index + kLooks[stage]];
+    const std::uint32_t entity = event.entity;
     if (entity < first_group_) {
       if (stage == 0) {
         __builtin_prefetch(&actors_[entity], 1);
@@ -125,7 +131,7 @@ void Engine::prefetch(std::size_t index) const {
     } else if (entity < first_flow_) {
       prefetch_group(entity - first_group_, stage);
     } else if (entity < change_entity_) {
-      prefetch_flow(entity - first_flow_, stage);
+      prefetch_flow(event, stage);
     }
   }
 }

@@ -77,7 +77,7 @@ RunResult Engine::result() {
   result.transfers = transfers();
   if (options_.rates) {
     result.rates = std::move(rates_);
-    result.class_of_flow.resize(flows_.size());
+    result.class_of_flow.resize(problem_.flows.size());
     std::iota(result.class_of_flow.begin(), result.class_of_flow.end(), 0U);
   }
   result.event_digest = scramble(event_sum_);

@@ -62,14 +62,14 @@ void Engine::launch(std::uint32_t index) {
   if (group.until_flows == 0) {
     timer(index);
   } else if (group.until_flows != kMixedLatency) {
-    queue_.schedule(group_entity(index), sum(launched, group.until_flows));
+    queue_.schedule({group_entity(index)}, sum(launched, group.until_flows));
   } else {
     for (std::uint32_t flow = group.first_flow; flow < group.first_flow + group.flows; ++flow) {
       const core::Tick wait = problem_.groups[index].delay + problem_.flows[flow].latency;
       if (wait == 0) {
         start_flow(flow);
       } else {
-        queue_.schedule(flow_entity(flow), after(wait));
+        queue_.schedule({flow_entity(flow)}, after(wait));
       }
     }
   }
@@ -106,67 +106,63 @@ void Engine::complete(std::uint32_t index, core::Tick tick, const TickPowers& po
 }
 
 void Engine::start_flow(std::uint32_t index) {
-  FlowState& flow = flows_[index];
-  flow.start_power = powers_.start;
-  flow.left = volumes_[index];
-  if (flow.left == 0) {
-    flow_done(index);
+  const Flow& flow = problem_.flows[index];
+  const FlowSize& size = size_of(flow.size);
+  const std::uint64_t started = size.key * powers_.start;
+  if (size.volume == 0) {
+    flow_done(flow.group, started * flow.multiplicity);
     return;
   }
-  flow.rate = 0;
-  flow.anchor = now_;
-  solver_.add(index);
-}
-
-void Engine::flow_event(std::uint32_t index) {
-  if (flows_[index].active()) {
-    end_flow(index);
-  } else {
-    start_flow(index);
+  const std::uint32_t seat = solver_.add(index);
+  if (seat == moving_.size()) {
+    moving_.emplace_back();
   }
+  moving_[seat] = {
+      size.volume,       0, now_, started, index, flow.group, flow.weight, flow.multiplicity,
+      TickQueue::Place{}};
 }
 
-void Engine::end_flow(std::uint32_t index) {
-  FlowState& flow = flows_[index];
+void Engine::end_flow(std::uint32_t seat) {
+  MovingFlow& flow = moving_[seat];
   const Int128 error = flow.left - static_cast<Int128>(flow.rate) * (now_ - flow.anchor);
   // INVARIANT: what was sent is what was asked for, to half a tick of the last rate.
   HEADWAY_CHECK(2 * (error < 0 ? -error : error) <= flow.rate,
-                "flow {} ends with bytes missing or to spare", index);
-  flow.anchor = kIdle;
-  solver_.remove(index);
-  flow_done(index);
+                "flow {} ends with bytes missing or to spare", flow.flow);
+  flow.flow = kNone;
+  solver_.remove(seat);
+  flow_done(flow.group, flow.started * flow.multiplicity);
 }
 
-void Engine::flow_done(std::uint32_t index) {
-  const FlowState& flow = flows_[index];
-  result_sum_ += flow.key * flow.start_power * powers_.end;
-  if (--groups_[flow.group].flows_left == 0) {
-    completions_.push_back(flow.group);
+/// @param started  its digest key, multiplicity and power of its start
+void Engine::flow_done(std::uint32_t group, std::uint64_t started) {
+  result_sum_ += started * powers_.end;
+  if (--groups_[group].flows_left == 0) {
+    completions_.push_back(group);
   }
 }
 
 /// Settles the volume at the old rate and moves the end. Called only when the rate really changed:
 /// settling an unchanged flow would round where the folded run does not.
-void Engine::change_rate(std::uint32_t index) {
-  FlowState& flow = flows_[index];
-  const std::int64_t rate = solver_.level(index) * flow.weight;
+void Engine::change_rate(std::uint32_t seat) {
+  MovingFlow& flow = moving_[seat];
+  const std::int64_t rate = solver_.level(seat) * flow.weight;
   if (flow.rate > 0) {
     flow.left -= static_cast<Int128>(flow.rate) * (now_ - flow.anchor);
-    queue_.cancel(flow_entity(index));
+    queue_.cancel(flow.end);
   }
   flow.anchor = now_;
   flow.rate = rate;
   if (rate > 0) {
-    queue_.schedule(flow_entity(index), after(transfer_time_(flow.left, rate)));
+    flow.end =
+        queue_.schedule({flow_entity(flow.flow), seat}, after(transfer_time_(flow.left, rate)));
   }
 }
 
-/// Of this tick, before it is worked off: flows whose event is due now and that move bytes end.
+/// Of this tick, before it is worked off: flows that move bytes and whose event is due now end.
 void Engine::record_ends() {
-  for (const std::uint32_t entity : batch_) {
-    const bool flow = entity >= first_flow_ && entity < change_entity_;
-    if (flow && flows_[entity - first_flow_].active()) {
-      record_rate(entity - first_flow_, 0);
+  for (const TickQueue::Event& event : batch_) {
+    if (event.seat != kNone) {
+      record_rate(moving_[event.seat].flow, 0);
     }
   }
 }

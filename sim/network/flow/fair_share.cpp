@@ -10,38 +10,45 @@ constexpr std::uint32_t kFew = 4;  ///< links to fetch: most flows cross no more
 }  // namespace
 
 FairShare::FairShare(FairShareTables tables)
-    : links_(tables.capacity.size()), flows_(tables.bound.size()), loads_(tables.loads.size()) {
-  for (std::size_t flow = 0; flow < flows_.size(); ++flow) {
-    flows_[flow].first = tables.first_load[flow];
-    flows_[flow].loads = tables.first_load[flow + 1] - tables.first_load[flow];
-    flows_[flow].bound = tables.bound[flow];
-  }
-  for (std::size_t i = 0; i < loads_.size(); ++i) {
-    loads_[i].link = tables.loads[i].link;
-    loads_[i].load = tables.loads[i].load;
-    ++links_[loads_[i].link].first;
-  }
-  std::uint32_t next = 0;
+    : tables_(std::move(tables)),
+      links_(tables_.capacity.size()),
+      loads_(2 * tables_.loads.size()),
+      members_(2 * tables_.loads.size()) {
+  flows_.reserve(tables_.bound.size());
   for (std::size_t link = 0; link < links_.size(); ++link) {
-    links_[link].capacity = tables.capacity[link];
-    const std::uint32_t users = std::exchange(links_[link].first, next);
-    next += users > 0 ? users - 1 : 0;
+    links_[link].capacity = tables_.capacity[link];
   }
-  members_.resize(next);
 }
 
-void FairShare::prefetch_members(std::uint32_t flow) const {
-  const FlowState& state = flows_[flow];
+void FairShare::prefetch_flow(std::uint32_t flow) const {
+  __builtin_prefetch(&tables_.first_load[flow]);
+  __builtin_prefetch(&tables_.bound[flow]);
+}
+
+void FairShare::prefetch_flow_loads(std::uint32_t flow) const {
+  __builtin_prefetch(tables_.loads.data() + tables_.first_load[flow]);
+}
+
+void FairShare::prefetch_flow_links(std::uint32_t flow) const {
+  const std::uint32_t first = tables_.first_load[flow];
+  const std::uint32_t end = std::min(first + kFew, tables_.first_load[flow + 1]);
+  for (std::uint32_t i = first; i < end; ++i) {
+    __builtin_prefetch(&links_[tables_.loads[i].link], 1);
+  }
+}
+
+void FairShare::prefetch_members(std::uint32_t seat) const {
+  const FlowState& state = flows_[seat];
   for (std::uint32_t i = state.first; i < state.first + std::min(state.loads, kFew); ++i) {
     const Link& link = links_[loads_[i].link];
-    if (link.active > 0) {
-      __builtin_prefetch(members_.data() + link.first + link.active - 1, 1);
+    if (link.active > 1) {
+      __builtin_prefetch(members_.data() + link.first + link.active - 2, 1);
     }
   }
 }
 
-void FairShare::prefetch_links(std::uint32_t flow) const {
-  const FlowState& state = flows_[flow];
+void FairShare::prefetch_links(std::uint32_t seat) const {
+  const FlowState& state = flows_[seat];
   for (std::uint32_t i = state.first; i < state.first + std::min(state.loads, kFew); ++i) {
     __builtin_prefetch(&links_[loads_[i].link], 1);
   }
@@ -86,32 +93,62 @@ void FairShare::update_slack(std::uint32_t index) {
   }
 }
 
-void FairShare::add(std::uint32_t index) {
-  FlowState& flow = flows_[index];
+/// For one member more, where all of its slice are taken: twice as many.
+void FairShare::make_room(Link& link) {
+  const std::uint32_t members = link.active - 1;
+  const auto order = static_cast<std::int8_t>(link.order + 1);
+  const std::uint32_t first = members_.take(static_cast<unsigned>(order));
+  for (std::uint32_t m = 0; m < members; ++m) {
+    members_[first + m] = members_[link.first + m];
+  }
+  if (link.order >= 0) {
+    members_.give_back(link.first, static_cast<unsigned>(link.order));
+  }
+  link.first = first;
+  link.order = order;
+}
+
+std::uint32_t FairShare::add(std::uint32_t flow) {
+  auto seat = static_cast<std::uint32_t>(flows_.size());
+  if (free_seats_.empty()) {
+    flows_.emplace_back();
+  } else {
+    seat = free_seats_.back();
+    free_seats_.pop_back();
+  }
   ++active_;
-  flow.level = kNew;
-  added_.push_back(index);
-  const std::uint32_t end = flow.first + flow.loads;
-  for (std::uint32_t i = flow.first; i < end; ++i) {
-    Load& load = loads_[i];
+  added_.push_back(seat);
+  FlowState& state = flows_[seat];
+  const std::span<const FlowLoad> loads(tables_.loads.data() + tables_.first_load[flow],
+                                        tables_.loads.data() + tables_.first_load[flow + 1]);
+  state.level = kNew;
+  state.bound = tables_.bound[flow];
+  state.loads = static_cast<std::uint32_t>(loads.size());
+  state.first = loads.empty() ? 0 : loads_.take(loads_.order_for(state.loads));
+  for (std::uint32_t i = 0; i < state.loads; ++i) {
+    const FlowLoad& load = loads[i];
     Link& link = links_[load.link];
-    load.member = link.active++;
-    member(link, load.member) = {index, i};
+    if (link.active > 0 && link.active == (link.order < 0 ? 1U : 1 + (1U << link.order))) {
+      make_room(link);
+    }
+    loads_[state.first + i] = {load.link, load.load, link.active};
+    member(link, link.active++) = {seat, state.first + i};
     link.weight += load.load;
-    link.wanted += static_cast<Int128>(flow.bound) * load.load;
+    link.wanted += static_cast<Int128>(state.bound) * load.load;
   }
   // Loads that have been looked at stand before i, whatever moves.
-  for (std::uint32_t i = flow.first; i < end; ++i) {
+  for (std::uint32_t i = state.first; i < state.first + state.loads; ++i) {
     if (!links_[loads_[i].link].slack) {
       contend(i);
     } else {
       update_slack(loads_[i].link);
     }
   }
+  return seat;
 }
 
-void FairShare::remove(std::uint32_t index) {
-  FlowState& flow = flows_[index];
+void FairShare::remove(std::uint32_t seat) {
+  FlowState& flow = flows_[seat];
   const Level level = std::exchange(flow.level, kAbsent);
   --active_;
   const std::uint32_t contended = flow.first + std::exchange(flow.contended, 0);
@@ -133,6 +170,10 @@ void FairShare::remove(std::uint32_t index) {
       update_slack(load.link);
     }
   }
+  if (flow.loads > 0) {
+    loads_.give_back(flow.first, loads_.order_for(flow.loads));
+  }
+  free_seats_.push_back(seat);
 }
 
 void FairShare::set_capacity(std::uint32_t index, std::int64_t capacity) {

@@ -10,6 +10,9 @@
 // A link on which the bounds of its active flows fit decides nothing (rule 2 of needless_links.h)
 // and is *slack*: no solve looks at it. The loads of each flow begin with those on links that are
 // not, so a collective over hundreds of links costs what it contends for, not what it crosses.
+//
+// A flow has state only while it takes part: it sits in a *seat*, which the next one takes after
+// it. Inside, flows are known by their seats.
 #pragma once
 
 #include <cstdint>
@@ -19,6 +22,7 @@
 
 #include "sim/network/flow/integer.h"
 #include "sim/network/flow/large_vector.h"
+#include "sim/network/flow/slice_pool.h"
 
 namespace headway::network {
 
@@ -44,29 +48,36 @@ class FairShare {
   explicit FairShare(FairShareTables tables);
 
   /// The flow takes part from the next `solve` on. INVARIANT: it does not yet.
-  void add(std::uint32_t flow);
-  /// The flow leaves. INVARIANT: it takes part, and `solve` was called since it was added.
-  void remove(std::uint32_t flow);
+  /// @returns its seat; seats are numbered from 0, and one that was left comes before a new one
+  std::uint32_t add(std::uint32_t flow);
+  /// The flow leaves its seat. INVARIANT: `solve` was called since it was added.
+  void remove(std::uint32_t seat);
   void set_capacity(std::uint32_t link, std::int64_t capacity);
 
   /// Brings all levels up to date.
-  /// @returns the flows whose level changed, new ones included; valid until the next call
+  /// @returns the seats whose flow's level changed, new ones included; valid until the next call
   std::span<const std::uint32_t> solve();
   /// Solves everything from scratch and says whether every level is as it was; for tests.
   [[nodiscard]] bool agrees_with_full_solve();
 
-  [[nodiscard]] Level level(std::uint32_t flow) const { return flows_[flow].level; }
-  [[nodiscard]] std::size_t flows() const { return flows_.size(); }
+  [[nodiscard]] Level level(std::uint32_t seat) const { return flows_[seat].level; }
+  [[nodiscard]] std::size_t flows() const { return tables_.bound.size(); }
   [[nodiscard]] std::size_t active() const { return active_; }
-  [[nodiscard]] bool takes_part(std::uint32_t flow) const { return flows_[flow].level != kAbsent; }
-  /// Fetches what `add` and `remove` touch: the flow itself, its loads, their links, and then where
-  /// it stands or will stand among their members.
-  void prefetch(std::uint32_t flow) const { __builtin_prefetch(&flows_[flow], 1); }
-  void prefetch_loads(std::uint32_t flow) const {
-    __builtin_prefetch(loads_.data() + flows_[flow].first, 1);
+  [[nodiscard]] bool taken(std::uint32_t seat) const {
+    return seat < flows_.size() && flows_[seat].level != kAbsent;
   }
-  void prefetch_links(std::uint32_t flow) const;
-  void prefetch_members(std::uint32_t flow) const;
+  /// Fetches what `add` reads of a flow: where its loads are, then these, then their links.
+  void prefetch_flow(std::uint32_t flow) const;
+  void prefetch_flow_loads(std::uint32_t flow) const;
+  void prefetch_flow_links(std::uint32_t flow) const;
+  /// Fetches what `remove` touches: the seat, its loads, their links, and then where it stands
+  /// among their members.
+  void prefetch(std::uint32_t seat) const { __builtin_prefetch(&flows_[seat], 1); }
+  void prefetch_loads(std::uint32_t seat) const {
+    __builtin_prefetch(loads_.data() + flows_[seat].first, 1);
+  }
+  void prefetch_links(std::uint32_t seat) const;
+  void prefetch_members(std::uint32_t seat) const;
   /// Flow levels computed so far, for profiling.
   [[nodiscard]] std::uint64_t flow_solves() const { return flow_solves_; }
 
@@ -87,6 +98,7 @@ class FairShare {
     std::uint32_t first = 0;  ///< its slice of members_, for all members but one
     std::uint32_t active = 0;
     Member front;                 ///< the first member: many links never have two at a time
+    std::int8_t order = -1;       ///< of that slice; -1: it has none yet
     bool slack = true;            ///< the bounds of its active flows fit
     bool shared = false;          ///< several flows of the region use it, during a fill
     std::uint32_t stamp = 0;      ///< last region that visited it
@@ -97,7 +109,7 @@ class FairShare {
     std::uint32_t last_flow = 0;   ///< of the region, during a fill
   };
   struct alignas(64) FlowState {
-    std::uint32_t first = 0, loads = 0;  ///< its slice of loads_
+    std::uint32_t first = 0, loads = 0;  ///< its slice of loads_, if it has any
     std::uint32_t contended = 0;         ///< how many of its first loads are not slack
     std::uint32_t stamp = 0;             ///< last region it was in
     Level bound = kUnbounded;
@@ -133,6 +145,7 @@ class FairShare {
   Member& member(Link& link, std::uint32_t place) {
     return place == 0 ? link.front : members_[link.first + place - 1];
   }
+  void make_room(Link& link);
   Member& member_of(const Load& load) { return member(links_[load.link], load.member); }
   void collect_seeds();
   void new_region();
@@ -170,10 +183,12 @@ class FairShare {
   [[nodiscard]] Level fill_level(const Link& link) const;
   std::pair<Level, std::int64_t> refresh_tight(Link& link) const;
 
+  FairShareTables tables_;
   LargeVector<Link> links_;
-  LargeVector<FlowState> flows_;
-  LargeVector<Load> loads_;
-  LargeVector<Member> members_;  // per link: a slice whose first `active - 1` entries are valid
+  LargeVector<FlowState> flows_;  // per seat
+  std::vector<std::uint32_t> free_seats_;
+  SlicePool<Load> loads_;
+  SlicePool<Member> members_;  // per link: a slice whose first `active - 1` entries are valid
   std::size_t active_ = 0;
 
   std::vector<std::uint32_t> added_;

@@ -12,6 +12,8 @@ namespace {
 
 using Level = FairShare::Level;
 
+constexpr std::size_t kFewLoads = 4;  ///< of a flow: most have no more
+
 /// One flow of a link.
 struct User {
   std::uint32_t flow = 0;
@@ -74,7 +76,8 @@ class Reduction {
     Level& bound = tables_.bound[flow];
     for (const FlowLoad& use : loads(flow)) {
       if (!changing_[use.link]) {
-        bound = std::min(bound, tables_.capacity[use.link] / use.load);
+        const Level capacity = tables_.capacity[use.link];
+        bound = std::min(bound, use.load == 1 ? capacity : capacity / use.load);  // 1: mostly
       }
     }
   }
@@ -97,13 +100,18 @@ class Reduction {
     return equal || most + weight <= tables_.capacity[link];
   }
 
-  /// Rule 3: the other link is one of any flow's, so of the flow's with the fewest.
+  /// Rule 3: the other link is one of every flow's, so of one with few or else the fewest.
   [[nodiscard]] bool needless_beside_another(std::uint32_t link) const {
     const auto here = users(link);
-    const User fewest = *std::min_element(here.begin(), here.end(), [this](User a, User b) {
-      return loads(a.flow).size() < loads(b.flow).size();
+    auto chosen = std::find_if(here.begin(), here.end(), [this](const User& user) {
+      return loads(user.flow).size() <= kFewLoads;
     });
-    const auto candidates = loads(fewest.flow);
+    if (chosen == here.end()) {
+      chosen = std::min_element(here.begin(), here.end(), [this](const User& a, const User& b) {
+        return loads(a.flow).size() < loads(b.flow).size();
+      });
+    }
+    const auto candidates = loads(chosen->flow);
     return std::any_of(candidates.begin(), candidates.end(), [&](const FlowLoad& other) {
       return other.link != link && !changing_[other.link] && covers(other.link, link) &&
              (other.link < link || !covers(link, other.link));

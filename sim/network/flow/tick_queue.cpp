@@ -13,7 +13,7 @@ std::size_t cache_slot(core::Tick tick, std::size_t slots) {
 
 }  // namespace
 
-TickQueue::TickQueue(std::size_t entities) : places_(entities) {
+TickQueue::TickQueue() {
   buckets_.push_back({kUnused, {}});  // what an empty cache entry points at
 }
 
@@ -37,43 +37,54 @@ std::uint32_t TickQueue::bucket_at(core::Tick tick) {
   return bucket;
 }
 
-void TickQueue::schedule(std::uint32_t entity, core::Tick tick) {
+TickQueue::Place TickQueue::schedule(Event event, core::Tick tick) {
   const std::uint32_t index = bucket_at(tick);
-  std::vector<std::uint32_t>& due = buckets_[index].entities;
-  places_[entity] = {index, static_cast<std::uint32_t>(due.size())};
-  due.push_back(entity);
+  std::vector<Event>& due = buckets_[index].events;
+  due.push_back(event);
+  return {index, static_cast<std::uint32_t>(due.size() - 1)};
 }
 
-void TickQueue::cancel(std::uint32_t entity) {
-  const auto [bucket, position] = places_[entity];
-  std::vector<std::uint32_t>& due = buckets_[bucket].entities;
-  if (position + 1 == due.size()) {
+void TickQueue::cancel(Place place) {
+  std::vector<Event>& due = buckets_[place.bucket].events;
+  if (place.position + 1 == due.size()) {
     due.pop_back();
   } else {
-    due[position] = kNone;
+    due[place.position] = {};
   }
 }
 
-void TickQueue::drain(std::uint32_t index, std::vector<std::uint32_t>& batch) {
+std::vector<core::Tick> TickQueue::due(std::size_t entities) const {
+  std::vector<core::Tick> ticks(entities, kNotDue);
+  for (const Bucket& bucket : buckets_) {
+    for (const Event& event : bucket.events) {
+      if (event.entity < entities) {
+        ticks[event.entity] = bucket.tick;
+      }
+    }
+  }
+  return ticks;
+}
+
+void TickQueue::drain(std::uint32_t index, std::vector<Event>& batch) {
   Bucket& bucket = buckets_[index];
-  for (auto entity = bucket.entities.rbegin(); entity != bucket.entities.rend(); ++entity) {
-    if (*entity != kNone) {
-      batch.push_back(*entity);
+  for (auto event = bucket.events.rbegin(); event != bucket.events.rend(); ++event) {
+    if (event->entity != kNone) {
+      batch.push_back(*event);
     }
   }
   bucket.tick = kUnused;
-  if (bucket.entities.capacity() > kRoom) {
-    bucket.entities = {};
+  if (bucket.events.capacity() > kRoom) {
+    bucket.events = {};
   } else {
-    bucket.entities.clear();
+    bucket.events.clear();
   }
   free_buckets_.push_back(index);
 }
 
-core::Tick TickQueue::pop(std::vector<std::uint32_t>& batch) {
+core::Tick TickQueue::pop(std::vector<Event>& batch) {
   batch.clear();
   core::Tick tick = 0;
-  while (batch.empty() && !heap_.empty()) {  // cancelled entities leave empty buckets
+  while (batch.empty() && !heap_.empty()) {  // cancelled events leave empty buckets
     tick = heap_.front().tick;
     while (!heap_.empty() && heap_.front().tick == tick) {
       drain(pop_heap().bucket, batch);

@@ -1,5 +1,4 @@
-// The pending events of a run: at most one per entity, kept as arrays of entities that share a
-// tick.
+// The pending events of a run, kept as arrays of those that share a tick.
 #pragma once
 
 #include <array>
@@ -7,48 +6,47 @@
 #include <vector>
 
 #include "sim/core/tick.h"
-#include "sim/network/flow/large_vector.h"
 
 namespace headway::network {
 
-/// A priority queue of ticks, each with the entities that are due then, the last to come first.
-/// Scheduling at a tick that was used lately costs no heap operation and touches one word of the
-/// entity.
+/// A priority queue of ticks, each with the events that are due then, the last to come first.
+/// Scheduling at a tick that was used lately costs no heap operation.
 class TickQueue {
  public:
   static constexpr std::uint32_t kNone = 0xffffffffU;
+  static constexpr core::Tick kNotDue = -1;
 
-  explicit TickQueue(std::size_t entities);
+  struct Event {
+    std::uint32_t entity = kNone;  ///< whose it is; kNone: cancelled
+    std::uint32_t seat = kNone;    ///< where the state is that it concerns, if not the entity's own
 
-  /// INVARIANT: `entity` is not pending and `tick` is not before the last popped one.
-  void schedule(std::uint32_t entity, core::Tick tick);
-  /// INVARIANT: `entity` is pending.
-  void cancel(std::uint32_t entity);
-  [[nodiscard]] bool pending(std::uint32_t entity) const {
-    const auto [bucket, position] = places_[entity];
-    const auto& due = buckets_[bucket].entities;
-    return position < due.size() && due[position] == entity;
-  }
-  /// The tick `entity` is due. INVARIANT: it is pending.
-  [[nodiscard]] core::Tick due(std::uint32_t entity) const {
-    return buckets_[places_[entity].bucket].tick;
-  }
+    bool operator==(const Event&) const = default;
+  };
+  /// Where a pending event stands, for who may cancel it.
+  struct Place {
+    std::uint32_t bucket = 0, position = 0;
+  };
 
-  /// Moves every entity of the earliest tick into `batch` (replacing its content).
+  TickQueue();
+
+  /// INVARIANT: `tick` is not before the last popped one.
+  Place schedule(Event event, core::Tick tick);
+  /// INVARIANT: the event that was given this place is pending.
+  void cancel(Place place);
+  /// The tick each of the first `entities` is due; kNotDue: it is not pending. Looks at all events.
+  [[nodiscard]] std::vector<core::Tick> due(std::size_t entities) const;
+
+  /// Moves every event of the earliest tick into `batch` (replacing its content).
   /// @returns that tick; meaningless if `batch` comes back empty: nothing is pending
-  core::Tick pop(std::vector<std::uint32_t>& batch);
+  core::Tick pop(std::vector<Event>& batch);
 
   /// Moves all pending events `shift` ticks later.
   void postpone_all(core::Tick shift);
 
  private:
-  /// Where an entity was put last. It is pending if it still stands there.
-  struct PlaceOfEntity {
-    std::uint32_t bucket = 0, position = 0;
-  };
   struct Bucket {
     core::Tick tick = 0;
-    std::vector<std::uint32_t> entities;  ///< kNone: cancelled
+    std::vector<Event> events;
   };
   struct HeapEntry {
     core::Tick tick;
@@ -58,11 +56,10 @@ class TickQueue {
   std::uint32_t bucket_at(core::Tick tick);
   void push_heap(HeapEntry entry);
   HeapEntry pop_heap();
-  void drain(std::uint32_t bucket, std::vector<std::uint32_t>& batch);
+  void drain(std::uint32_t bucket, std::vector<Event>& batch);
 
   static constexpr std::size_t kCached = 4096;
-  static constexpr std::size_t kRoom = 1024;  ///< entities for which a free bucket keeps its room
-  LargeVector<PlaceOfEntity> places_;
+  static constexpr std::size_t kRoom = 1024;  ///< events for which a free bucket keeps its room
   std::vector<Bucket> buckets_;
   std::vector<std::uint32_t> free_buckets_;
   std::vector<HeapEntry> heap_;  // 4-ary

@@ -28,20 +28,14 @@ void PeriodSkipper::at_iteration() {
   }
 }
 
-core::Tick PeriodSkipper::due(std::uint32_t entity) const {
-  return engine_.queue_.pending(entity) ? engine_.queue_.due(entity) : -1;
-}
-
 void PeriodSkipper::remember() {
   const Engine& e = engine_;
-  std::vector<core::Tick> ticks;
-  ticks.reserve(e.change_entity_);
-  for (std::uint32_t entity = 0; entity < e.change_entity_; ++entity) {
-    ticks.push_back(due(entity));
-  }
-  reference_ = {e.now_,       e.actors_,      e.slots_,         e.counters_,  e.groups_,
-                e.instances_, e.flows_,       std::move(ticks), e.activity_,  current_paths(),
-                e.live_,      e.next_change_, e.events_,        e.event_sum_, e.result_sum_};
+  reference_ = {e.now_,         e.actors_,          e.slots_,
+                e.counters_,    e.groups_,          e.instances_,
+                e.moving_,      e.seats_of_flows(), e.queue_.due(e.change_entity_),
+                e.activity_,    current_paths(),    e.live_,
+                e.next_change_, e.events_,          e.event_sum_,
+                e.result_sum_};
   has_reference_ = true;
 }
 
@@ -164,36 +158,39 @@ bool PeriodSkipper::instances_repeat(std::uint32_t group) const {
   return true;
 }
 
+const MovingFlow* PeriodSkipper::moved_before(const MovingFlow& now) const {
+  const std::uint32_t seat = reference_.seats[now.flow];
+  return seat == Engine::kNone ? nullptr : &reference_.moving[seat];
+}
+
+/// As many move, and each as it did.
 bool PeriodSkipper::flows_repeat() const {
   const std::uint64_t shift = tick_powers(period_).start;
-  for (std::uint32_t f = 0; f < engine_.flows_.size(); ++f) {
-    const Engine::FlowState& now = engine_.flows_[f];
-    const Engine::FlowState& before = reference_.flows[f];
-    if (now.active() != before.active()) {
-      return false;
-    }
-    if (!before.active()) {
-      continue;
-    }
-    const bool start_steady =
-        now.start_power == before.start_power * shift || now.start_power == before.start_power;
-    if (now.rate != before.rate || now.left != before.left || !start_steady ||
-        (now.rate > 0 && !moved(before.anchor, now.anchor))) {
-      return false;
-    }
+  const auto count = [](const LargeVector<MovingFlow>& moving) {
+    return std::count_if(moving.begin(), moving.end(),
+                         [](const auto& flow) { return flow.flow != Engine::kNone; });
+  };
+  if (count(engine_.moving_) != count(reference_.moving)) {
+    return false;
   }
-  return true;
+  return std::all_of(engine_.moving_.begin(), engine_.moving_.end(), [&](const auto& now) {
+    if (now.flow == Engine::kNone) {
+      return true;
+    }
+    const MovingFlow* const before = moved_before(now);
+    return before != nullptr && now.rate == before->rate && now.left == before->left &&
+           (now.started == before->started * shift || now.started == before->started) &&
+           (now.rate == 0 || moved(before->anchor, now.anchor));
+  });
 }
 
 bool PeriodSkipper::due_repeats() const {
-  for (std::uint32_t entity = 0; entity < engine_.change_entity_; ++entity) {
-    const core::Tick now = due(entity);
-    const core::Tick before = reference_.due[entity];
-    if ((now < 0) != (before < 0) || (now >= 0 && !moved(before, now))) {
-      return false;
-    }
-  }
-  return true;
+  const std::vector<core::Tick> due = engine_.queue_.due(engine_.change_entity_);
+  return std::equal(
+      due.begin(), due.end(), reference_.due.begin(), [this](core::Tick now, core::Tick before) {
+        return now == TickQueue::kNotDue ? before == now
+                                         : before != TickQueue::kNotDue && moved(before, now);
+      });
 }
 
 /// How often the period can be repeated before a loop ends or a link changes.
@@ -211,9 +208,8 @@ std::int64_t PeriodSkipper::periods_left() const {
       periods = std::min(periods, (now - 1) / fell);
     }
   }
-  if (engine_.queue_.pending(engine_.change_entity_)) {
-    periods = std::min(periods,
-                       (engine_.queue_.due(engine_.change_entity_) - engine_.now_ - 1) / period_);
+  if (engine_.change_due_ != Engine::kNever) {
+    periods = std::min(periods, (engine_.change_due_ - engine_.now_ - 1) / period_);
   }
   return periods;
 }
@@ -226,13 +222,13 @@ void PeriodSkipper::jump(std::int64_t periods) {
   jump_paths(periods);
   const core::Tick shift = periods * period_;
   TickQueue& queue = engine_.queue_;
-  const core::Tick change = due(engine_.change_entity_);
-  if (change >= 0) {
-    queue.cancel(engine_.change_entity_);
+  const core::Tick change = engine_.change_due_;
+  if (change != Engine::kNever) {
+    queue.cancel(engine_.change_place_);
   }
   queue.postpone_all(shift);
-  if (change >= 0) {
-    queue.schedule(engine_.change_entity_, change);
+  if (change != Engine::kNever) {
+    engine_.schedule_change(change);
   }
   engine_.begin_tick(engine_.now_ + shift);
 }
@@ -336,12 +332,11 @@ void PeriodSkipper::jump_flows(std::int64_t periods) {
   const core::Tick shift = periods * period_;
   const std::uint64_t power = tick_powers(shift).start;
   const std::uint64_t one = tick_powers(period_).start;
-  for (std::size_t f = 0; f < engine_.flows_.size(); ++f) {
-    Engine::FlowState& now = engine_.flows_[f];
-    const Engine::FlowState& before = reference_.flows[f];
-    if (before.active()) {
+  for (MovingFlow& now : engine_.moving_) {
+    if (now.flow != Engine::kNone) {
+      const MovingFlow& before = *moved_before(now);
       now.anchor += moved(before.anchor, now.anchor) ? shift : 0;
-      now.start_power *= now.start_power == before.start_power * one ? power : 1;
+      now.started *= now.started == before.started * one ? power : 1;
     }
   }
 }

@@ -30,8 +30,9 @@ class PeriodSkipper {
     std::vector<std::int64_t> counters;
     LargeVector<Engine::GroupState> groups;
     LargeVector<Engine::Instance> instances;
-    LargeVector<Engine::FlowState> flows;
-    std::vector<core::Tick> due;  ///< per entity; -1: not pending
+    LargeVector<MovingFlow> moving;
+    std::vector<std::uint32_t> seats;  ///< of moving, per flow
+    std::vector<core::Tick> due;       ///< per entity, as TickQueue::due
     std::vector<core::ByActivity<core::Tick>> activity;
     std::vector<core::ByActivity<core::Tick>> paths;  ///< as current_paths gives them
     std::size_t live = 0, next_change = 0;
@@ -46,13 +47,14 @@ class PeriodSkipper {
   [[nodiscard]] bool groups_repeat() const;
   [[nodiscard]] bool instances_repeat(std::uint32_t group) const;
   [[nodiscard]] bool flows_repeat() const;
+  /// What the reference has of a flow that moves now; nothing if it did not move then.
+  [[nodiscard]] const MovingFlow* moved_before(const MovingFlow& now) const;
   [[nodiscard]] bool due_repeats() const;
   /// Of the actors, then of the instances that somebody has arrived at, group by group.
   [[nodiscard]] std::vector<core::ByActivity<core::Tick>> current_paths() const;
   /// Whether the paths grew as in the period before, or nobody asks for them; if not, this period
   /// is what the next is compared with.
   [[nodiscard]] bool paths_repeat();
-  [[nodiscard]] core::Tick due(std::uint32_t entity) const;
   /// Moved with the clock, or did not move at all.
   [[nodiscard]] bool steady(core::Tick before, core::Tick now) const {
     return now - before == period_ || now == before;

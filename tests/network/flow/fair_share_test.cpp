@@ -26,10 +26,11 @@ class Tables {
   FairShareTables tables_;
 };
 
+/// By seat. All flows take part.
 std::vector<std::int64_t> levels(FairShare& solver) {
   std::vector<std::int64_t> out;
-  for (std::uint32_t f = 0; f < solver.flows(); ++f) {
-    out.push_back(solver.level(f));
+  for (std::uint32_t seat = 0; seat < solver.flows(); ++seat) {
+    out.push_back(solver.level(seat));
   }
   return out;
 }
@@ -37,7 +38,7 @@ std::vector<std::int64_t> levels(FairShare& solver) {
 FairShare solved(const Tables& tables) {
   FairShare solver = tables.solver();
   for (std::uint32_t f = 0; f < solver.flows(); ++f) {
-    solver.add(f);
+    EXPECT_EQ(solver.add(f), f);  // so here a flow's seat is its number
   }
   solver.solve();
   return solver;
@@ -100,9 +101,24 @@ TEST(MaxMinSolver, ReportsOnlyTheFlowsWhoseLevelChanged) {
   solver.remove(0);
   EXPECT_THAT(solver.solve(), ElementsAre(1U));
   EXPECT_EQ(solver.level(1), 90);
-  solver.add(0);
+  EXPECT_EQ(solver.add(0), 0U);
   EXPECT_THAT(solver.solve(), UnorderedElementsAre(0U, 1U));
   EXPECT_EQ(solver.level(1), 45);
+}
+
+// Two links of 90 and 50; flow 2, of the other link, comes after flow 0 and sits where that sat.
+TEST(MaxMinSolver, GivesASeatThatWasLeftToTheNextFlow) {
+  FairShare solver = Tables({90, 50}).flow({{0, 1}}).flow({{0, 1}}).flow({{1, 1}}).solver();
+  EXPECT_EQ(solver.add(0), 0U);
+  EXPECT_EQ(solver.add(1), 1U);
+  solver.solve();
+  solver.remove(0);
+  EXPECT_FALSE(solver.taken(0));
+  EXPECT_EQ(solver.add(2), 0U);
+  EXPECT_THAT(solver.solve(), UnorderedElementsAre(0U, 1U));
+  EXPECT_EQ(solver.level(0), 50);
+  EXPECT_EQ(solver.level(1), 90);
+  EXPECT_EQ(solver.active(), 2U);
 }
 
 // Flow 0 alone on links 90 and 40, the second twice: min(90, 40 / 2) = 20; with bounds that its
@@ -168,7 +184,7 @@ TEST(MaxMinSolver, DecidesNearTiesAsAFillingFromScratchDoes) {
     one_by_one.add(flow);
     one_by_one.solve();
   }
-  EXPECT_EQ(levels(one_by_one), levels(at_once));
+  EXPECT_THAT(levels(one_by_one), ElementsAre(3, 1, 1));  // by seat: of flows 2, 0, 1
 }
 
 }  // namespace

@@ -14,50 +14,60 @@
 namespace headway::network {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::UnorderedElementsAre;
 
+std::vector<std::uint32_t> entities(const std::vector<TickQueue::Event>& batch) {
+  std::vector<std::uint32_t> list;
+  for (const TickQueue::Event& event : batch) {
+    list.push_back(event.entity);
+  }
+  return list;
+}
+
 TEST(TickQueue, PopsEverythingOfTheEarliestTick) {
-  TickQueue queue(5);
-  queue.schedule(0, 30);
-  queue.schedule(1, 10);
-  queue.schedule(2, 20);
-  queue.schedule(3, 10);
-  std::vector<std::uint32_t> batch;
+  TickQueue queue;
+  queue.schedule({0}, 30);
+  queue.schedule({1, 7}, 10);
+  queue.schedule({2}, 20);
+  queue.schedule({3}, 10);
+  EXPECT_THAT(queue.due(5), ElementsAre(30, 10, 20, 10, TickQueue::kNotDue));
+  std::vector<TickQueue::Event> batch;
   EXPECT_EQ(queue.pop(batch), 10);
-  EXPECT_THAT(batch, UnorderedElementsAre(1U, 3U));
-  queue.schedule(1, 30);
+  EXPECT_THAT(batch, UnorderedElementsAre(TickQueue::Event{1, 7}, TickQueue::Event{3}));
+  queue.schedule({1}, 30);
   EXPECT_EQ(queue.pop(batch), 20);
   EXPECT_EQ(queue.pop(batch), 30);
-  EXPECT_THAT(batch, UnorderedElementsAre(0U, 1U));
+  EXPECT_THAT(entities(batch), UnorderedElementsAre(0U, 1U));
   queue.pop(batch);
   EXPECT_TRUE(batch.empty());
 }
 
 TEST(TickQueue, ForgetsWhatIsCancelled) {
-  TickQueue queue(3);
-  for (std::uint32_t i = 0; i < 3; ++i) {
-    queue.schedule(i, 5);
-  }
-  queue.cancel(1);
-  EXPECT_FALSE(queue.pending(1));
-  std::vector<std::uint32_t> batch;
+  TickQueue queue;
+  queue.schedule({0}, 5);
+  const TickQueue::Place place = queue.schedule({1}, 5);
+  queue.schedule({2}, 5);
+  queue.cancel(place);
+  EXPECT_THAT(queue.due(3), ElementsAre(5, TickQueue::kNotDue, 5));
+  std::vector<TickQueue::Event> batch;
   EXPECT_EQ(queue.pop(batch), 5);
-  EXPECT_THAT(batch, UnorderedElementsAre(0U, 2U));
+  EXPECT_THAT(entities(batch), UnorderedElementsAre(0U, 2U));
 }
 
 // Against a plain sort, with more distinct ticks than the cache remembers.
 TEST(TickQueue, KeepsTheOrderOfManyTicks) {
   constexpr std::uint32_t kEntities = 20'000;
-  TickQueue queue(kEntities);
+  TickQueue queue;
   std::vector<core::Tick> expected;
   for (std::uint32_t i = 0; i < kEntities; ++i) {
     const auto tick = static_cast<core::Tick>(scramble(i) % 15'000);
-    queue.schedule(i, tick);
+    queue.schedule({i}, tick);
     expected.push_back(tick);
   }
   std::sort(expected.begin(), expected.end());
   std::vector<core::Tick> popped;
-  std::vector<std::uint32_t> batch;
+  std::vector<TickQueue::Event> batch;
   for (core::Tick tick = queue.pop(batch); !batch.empty(); tick = queue.pop(batch)) {
     popped.insert(popped.end(), batch.size(), tick);
   }
