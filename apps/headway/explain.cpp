@@ -17,6 +17,7 @@
 #include "sim/report/definitions.h"
 #include "sim/report/wrap.h"
 
+#include "apps/headway/measured/run_columns.h"
 #include "apps/headway/options.h"
 #include "apps/headway/output.h"
 #include "apps/headway/verb.h"
@@ -219,7 +220,7 @@ std::string answer(const std::string& text) {
     out += fmt::format("  Used by: {}.\n", reader_of(key.path));
     out += fmt::format("  Part of: {}. As an option: --set '{}=...'\n", key.record, key.path);
   }
-  return out + (word ? "" : explain_figures(text));
+  return out + (word ? "" : explain_figures(text)) + explain_run_column(text);
 }
 
 /// Keys that may be given this word, as `zero1`; empty if none may.

@@ -201,7 +201,12 @@ Sharding sharding_of(const ShardingWords& words,
     assume(assumed, "sharding");
   }
   const bool first = words.stage_open && (stages > 1 || usual.sharding == Sharding::zero0);
-  return words.kind.value_or(first ? Sharding::zero1 : usual.sharding);
+  const auto optimizer = training_words(row).optimizer;
+  const bool whole = optimizer == workload::OptimizerState::muon ||
+                     optimizer == workload::OptimizerState::shampoo ||
+                     optimizer == workload::OptimizerState::soap;  // matrices that no shard cuts
+  const Sharding weakest = whole ? std::min(usual.sharding, Sharding::zero1) : usual.sharding;
+  return words.kind.value_or(first ? Sharding::zero1 : weakest);
 }
 
 /// Whether the column of a degree has another figure than these words ("tp" beside a column of 1).

@@ -1,5 +1,6 @@
 // The machine of a published run: the catalogue's node of its GPU with what the row states.
 #include <cmath>
+#include <cstdlib>
 
 #include "sim/core/error.h"
 #include "sim/core/text.h"
@@ -150,6 +151,27 @@ void set_cards(const RunRow& row,
   nic.bandwidth = core::BytesPerSecond(rate * std::max(1.0, count / gpus) * 1e9 / 8);
 }
 
+/// The catalogue's node of one GPU a node, or of so many as the tensor ranks, the cards of a node
+/// or the count in the GPU's cell ("4x GH200") need, where the row states none.
+training::NodeSpec with_enough_gpus(const RunRow& row,
+                                    training::NodeSpec node,
+                                    const Catalogue& catalogue) {
+  const std::string gpu = core::lower_case(row.gpu);
+  const auto digits = std::min(gpu.find_first_not_of("0123456789 "), gpu.size());
+  const int counted = gpu.substr(digits).starts_with('x') ? std::atoi(gpu.c_str()) : 1;
+  const int cards = row.network.empty() ? 1 : words_of_network(row, catalogue).count;
+  const int wanted = std::max({row.tp.value_or(1), counted, cards});
+  if (row.gpus_per_node || node.gpus > 1 || wanted <= 1) {
+    return node;
+  }
+  const training::NodeSpec* found = nullptr;
+  for (const auto& [name, other] : catalogue.nodes) {
+    const bool enough = other.gpu.name == node.gpu.name && other.gpus >= wanted;
+    found = enough && (found == nullptr || other.gpus < found->gpus) ? &other : found;
+  }
+  return found != nullptr ? *found : node;
+}
+
 }  // namespace
 
 void apply_network_words(const std::string& words,
@@ -208,7 +230,7 @@ training::ClusterSpec row_cluster(const RunRow& row,
                                   const Catalogue& catalogue,
                                   Assumed& assumed) {
   training::ClusterSpec c;
-  c.node = node_of_gpu(gpu_entry, catalogue, assumed);
+  c.node = with_enough_gpus(row, node_of_gpu(gpu_entry, catalogue, assumed), catalogue);
   if (apply_variant(row.gpu, catalogue, c.node.gpu)) {
     assume(assumed, "gpu variant");
   }

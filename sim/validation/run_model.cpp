@@ -61,7 +61,9 @@ void check_modelled(const RunRow& row) {
 const workload::ModelSpec* named_model(const RunRow& row, const Catalogue& catalogue) {
   const std::string untold = untold_architecture(row.model);
   if (untold.empty()) {
-    return nullptr;
+    const auto entry = catalogue.models.find(row.model);  // with_named_model has put it there
+    const bool own = entry != catalogue.models.end() && !entry->second.layer_pattern.empty();
+    return own && disagreement(row, entry->second).empty() ? &entry->second : nullptr;
   }
   const std::string wanted = bare_name(row.model);
   std::string differs;
@@ -302,11 +304,18 @@ std::string disagreement(const RunRow& row, const workload::ModelSpec& model) {
   return found;
 }
 
-workload::ModelSpec row_model(const RunRow& row, const Catalogue& catalogue, Assumed& assumed) {
+void check_kind(const RunRow& row, const Catalogue& catalogue) {
   const TrainingWords words = training_words(row);
   if (!words.refused.empty()) {
     throw core::Error("unmodelled: training by '" + words.refused + "'");
   }
+  if (named_model(row, catalogue) == nullptr) {
+    check_modelled(row);
+  }
+}
+
+workload::ModelSpec row_model(const RunRow& row, const Catalogue& catalogue, Assumed& assumed) {
+  const TrainingWords words = training_words(row);
   if (words.adapters_open) {
     assume(assumed, "adapters");
   }
@@ -316,7 +325,6 @@ workload::ModelSpec row_model(const RunRow& row, const Catalogue& catalogue, Ass
     m.adapters = words.adapters;
     return m;
   }
-  check_modelled(row);
   if (row.arch.empty()) {
     assume(assumed, "arch");
   }

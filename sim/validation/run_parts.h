@@ -92,6 +92,16 @@ std::string disagreement(const RunRow& row, const workload::ModelSpec& model);
 /// @throws core::Error if the name means one whose columns or parameters are not the row's
 RunRow with_named_model(RunRow row, const Catalogue& catalogue, Assumed& assumed);
 
+/// "; did you mean 'llama-3.1-8b'?" of a name that is near an entry's; empty: none is.
+std::string nearest_model(const std::string& name, const Catalogue& catalogue);
+
+/// Refuses what a row trains and cannot be modelled, whatever its shape.
+/// @throws core::Error by name
+void check_kind(const RunRow& row, const Catalogue& catalogue);
+
+/// The row with the profile whose entry or printed name its era is.
+RunRow with_named_software(RunRow row, const Catalogue& catalogue);
+
 /// The model. Blank columns are those of the catalogue's model of the same shape, where there is
 /// one.
 /// @throws core::Error if its architecture or attention is not modelled, or its shape is not stated
@@ -185,6 +195,8 @@ std::vector<Contradiction> contradictions(const import::CsvTable& table);
 
 /// TFLOP/s that a row states of a GPU; 0: none.
 double stated_tflops(const RunRow& row);
+/// Whether tokens a second follow from what a row says of FLOPs: TFLOP/s, or a share of the peak.
+bool figure_by_flops(const RunRow& row);
 /// How a figure of TFLOP/s is counted.
 struct CountedFlops {
   double of_token = 0;  ///< FLOPs of a token by which tokens a second follow

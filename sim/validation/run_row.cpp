@@ -11,6 +11,7 @@
 #include "sim/core/text.h"
 #include "sim/validation/cells/flag_words.h"
 #include "sim/validation/cells/number_words.h"
+#include "sim/validation/compared/other_figures.h"
 #include "sim/validation/names/column_names.h"
 #include "sim/validation/words/note_words.h"
 
@@ -73,7 +74,9 @@ class CellReader {
       read(column, member);
       check(column, member, range);
     } catch (const core::Error& error) {
-      complain(error.diagnostics().front().message);
+      const std::string message = error.diagnostics().front().message;
+      const bool number = message.ends_with("number");
+      complain(message + (number ? "; state one, as in 3700, 9.4k, 4,096 or 340 +/- 5" : ""));
     }
   }
   template <class T>
@@ -85,6 +88,8 @@ class CellReader {
   /// Numbers in words, by column.
   [[nodiscard]] const std::map<std::string, NumberWords>& worded() const { return worded_; }
   [[nodiscard]] const std::map<std::string, NumberWords>& figures() const { return figures_; }
+  /// Columns of figures, as the table calls them.
+  [[nodiscard]] const std::map<std::string, std::string>& headings() const { return headings_; }
   /// Columns of flags that are crossed.
   [[nodiscard]] const std::vector<std::string>& crosses() const { return crosses_; }
 
@@ -112,6 +117,7 @@ class CellReader {
   }
   void read(const char* column, std::optional<double>& member) {
     const std::string& cell = table_.text(row_, there_);
+    headings_[column] = core::lower_case(there_);
     const auto words = figure_words(column, cell);
     member = words ? words->value : says_none(cell) ? std::nullopt : table_.number(row_, there_);
     if (words) {
@@ -152,6 +158,7 @@ class CellReader {
   std::string there_;                ///< the column as the table calls it
   std::string problems_;
   std::map<std::string, NumberWords> worded_, figures_;
+  std::map<std::string, std::string> headings_;
   std::vector<std::string> crosses_;
 };
 
@@ -194,41 +201,6 @@ struct Values {
     text += "|" + (member ? fmt::format("{}", *member) : std::string());
   }
 };
-
-/// Ranks that the degrees of a row make, those that rows leave out where they are 1 taken so; 0:
-/// one of the others is not stated.
-double stated_ranks(const RunRow& row) {
-  return 1.0 * row.dp.value_or(0) * row.tp.value_or(0) * row.pp.value_or(1) * row.cp.value_or(1);
-}
-
-/// An MI250 is a module of two dies, each a GPU to programs, and a node has four modules. A row
-/// that counts modules counts half the ranks, and what it measured is of two.
-void settle_modules(RunRow& row) {
-  const std::string gpu = core::lower_case(row.gpu);
-  constexpr int kModulesOfANode = 4;
-  const bool dies = contains(gpu, "gcd") || contains(gpu, "64g") || contains(gpu, "64 g");
-  const bool named = contains(gpu, "module") || contains(gpu, "128g") || contains(gpu, "128 g");
-  const bool counted = row.gpus_per_node == kModulesOfANode || (named && !row.gpus_per_node);
-  const double gpus = row.n_gpus.value_or(0);
-  constexpr double kMost = 5e8;
-  if (!contains(gpu, "mi250") || dies || !counted || gpus < 1 || gpus > kMost ||
-      stated_ranks(row) == gpus) {
-    return;
-  }
-  for (std::optional<int>* count : {&row.n_gpus, &row.gpus_per_node, &row.nvlink_domain}) {
-    if (*count) {
-      *count = 2 * **count;
-    }
-  }
-  for (std::optional<double>* rate :
-       {&row.measured_tokens_per_s_per_gpu, &row.measured_tflops_per_gpu,
-        &row.published_tflops_per_gpu, &row.tflops_per_gpu}) {
-    if (*rate) {
-      *rate = **rate / 2;
-    }
-  }
-  row.abouts.push_back({"gpu", "gpu is counted in modules of two GPUs: figures of one are halved"});
-}
 
 /// Replicas as stated, or as GPUs and stated degrees make them.
 double replicas_of(const RunRow& row) {
@@ -279,8 +251,8 @@ void settle_numbers(const std::map<std::string, NumberWords>& worded, RunRow& ro
     const bool open =
         words.scaled && column != "vocab" &&
         (column == kBatch || !std::has_single_bit(static_cast<unsigned>(words.value)));
-    if (words.about || open) {
-      row.abouts.push_back({column, ""});
+    if (words.about || open || !words.told.empty()) {
+      row.abouts.push_back({column, words.told.empty() ? "" : column + ": " + words.told});
     }
     if (words.counts(NumberOf::packed)) {
       row.abouts.push_back({"documents", "documents in a sequence are read as one"});
@@ -326,54 +298,72 @@ void settle_figures(const CellReader& reader, RunRow& row) {
     }
     row.figure_spread = std::max(row.figure_spread, words.spread);
     row.figure_note += words.beside.empty() ? "" : words.beside + "; ";
+    if (!words.told.empty()) {
+      row.abouts.push_back({"figure", column + ": " + words.told});
+    }
+  }
+  for (const auto& [column, heading] : reader.headings()) {
+    for (const char* counted : {"model", "hardware"}) {
+      const bool said = contains(column, "tflops") && contains(heading, counted);
+      row.figure_note += said ? std::string(counted) + "; " : "";
+    }
   }
   for (const std::string& column : reader.crosses()) {
     row.abouts.push_back({column, fmt::format("'x' in {} is read as yes", column)});
   }
 }
 
-/// A figure that its cell or the notes say is of a node, or of other than a second: of one GPU and
-/// a second.
-void settle_quantity(const CellReader& reader, RunRow& row) {
-  const NoteWords notes = note_words(row);
-  const auto words = reader.figures().find("measured_tokens_per_s_per_gpu");
-  const bool in_cell = words != reader.figures().end() && words->second.counts(NumberOf::nodes);
-  const bool of_node = notes.of_node || in_cell;
-  std::optional<double>& figure = row.measured_tokens_per_s_per_gpu;
-  if (!figure || !notes.refused.empty() || (!of_node && notes.seconds == 1)) {
-    return;
+/// What is told of one of a table's columns; empty: it has the name of this program's.
+std::string told_of_column(const std::vector<std::string>& columns,
+                           std::size_t at,
+                           const std::vector<std::string>& own) {
+  const std::string& column = columns[at];
+  const auto end_before = columns.begin() + static_cast<std::ptrdiff_t>(at);
+  if (std::find(columns.begin(), end_before, column) != end_before) {
+    return fmt::format("column '{}' is there twice; the first is read", column);
   }
-  const int gpus = notes.node_gpus > 0 ? notes.node_gpus : row.gpus_per_node.value_or(0);
-  if (of_node && gpus < 1) {
-    row.problems += fmt::format(
-        "{}line {}: the figure is of a node, whose GPUs are not stated; state gpus_per_node",
-        row.problems.empty() ? "" : "; ", row.line);
-    return;
+  if (std::find(own.begin(), own.end(), column) != own.end()) {
+    return "";
   }
-  const double divisor = (of_node ? gpus : 1) * notes.seconds;
-  figure = *figure / divisor;
-  row.abouts.push_back(
-      {"figure",
-       of_node ? fmt::format("the figure is of a node and is divided by its {} GPUs", gpus)
-               : fmt::format("the figure is of {:g} s and is divided by them", notes.seconds)});
-}
-
-/// Tokens a second and GPU that follow from the time of a step, where nothing else states them.
-void settle_step_time(RunRow& row) {
-  const double step = row.measured_step_time_s.value_or(row.step_time_s.value_or(0));
-  const double gpus = row.n_gpus.value_or(0);
-  const double tokens = static_cast<double>(row.global_batch.value_or(0)) * row.seq_len.value_or(0);
-  if (!row.measured_tokens_per_s_per_gpu && step > 0 && gpus > 0 && tokens > 0) {
-    row.measured_tokens_per_s_per_gpu = tokens / gpus / step;
+  if (const std::string either = columns_of_either(column); !either.empty()) {
+    return fmt::format("unknown column '{}' is not read; it may be {}", core::shortened(column),
+                       either);
   }
+  const auto known = std::find_if(
+      own.begin(), own.end(), [&](const std::string& each) { return means_column(column, each); });
+  if (known == own.end()) {
+    const auto near = core::did_you_mean(column, own);
+    return fmt::format("unknown column '{}' is not read{}", core::shortened(column),
+                       near ? fmt::format("; did you mean '{}'?", *near)
+                            : "; docs/validation.md lists those that are");
+  }
+  const std::string read = column_in(columns, *known);
+  return read == column
+             ? fmt::format("column '{}' is read as '{}'", core::shortened(column), *known)
+             : fmt::format("column '{}' is a second one of the meaning of '{}', which is read",
+                           core::shortened(column), read);
 }
 
 }  // namespace
 
 bool says_nothing(const std::string& cell) {
-  static constexpr std::array<std::string_view, 14> kWords = {
-      "",           "n/a", "na",          "nan",          "null",         "?",  "-", "unknown",
-      "not stated", "--",  "unspecified", "\xE2\x80\x93", "\xE2\x80\x94", "tbd"};
+  static constexpr std::array<std::string_view, 17> kWords = {"",
+                                                              "n/a",
+                                                              "na",
+                                                              "nan",
+                                                              "null",
+                                                              "?",
+                                                              "-",
+                                                              "unknown",
+                                                              "not stated",
+                                                              "--",
+                                                              "unspecified",
+                                                              "\xE2\x80\x93",
+                                                              "\xE2\x80\x94",
+                                                              "tbd",
+                                                              "n.a.",
+                                                              "n.a",
+                                                              "not reported"};
   const std::string word = core::lower_case(cell);
   return std::find(kWords.begin(), kWords.end(), word) != kWords.end();
 }
@@ -415,11 +405,12 @@ RunRow read_run_row(const import::CsvTable& table, std::size_t row) {
   if (!out.unreadable.empty()) {
     out.problems = fmt::format("line {}: {}", out.line, out.unreadable);
   }
+  out = with_noted_columns(std::move(out));
+  settle_counts(reader.worded(), out);
   settle_numbers(reader.worded(), out);
   settle_figures(reader, out);
-  settle_quantity(reader, out);
+  settle_other_figures(reader.figures(), out);
   settle_modules(out);
-  settle_step_time(out);
   return out;
 }
 
@@ -431,33 +422,39 @@ std::vector<std::string> check_run_columns(const import::CsvTable& table) {
   const core::SourceMark header{table.file(), 1, 1, 1, ""};
   const auto& columns = table.columns();
   std::vector<std::string> told;
-  for (auto at = columns.begin(); at != columns.end(); ++at) {
-    const std::string& column = *at;
-    const auto is_read = [&](const std::string& known) {
-      return column_in(columns, known) == column;
-    };
-    const auto known = std::find_if(names.all.begin(), names.all.end(), is_read);
-    if (std::find(columns.begin(), at, column) != at) {
-      told.push_back(fmt::format("column '{}' is there twice; the first is read", column));
-    } else if (known == names.all.end()) {
-      const auto near = core::did_you_mean(column, names.all);
-      told.push_back(fmt::format("unknown column '{}' is not read{}", core::shortened(column),
-                                 near ? fmt::format("; did you mean '{}'?", *near)
-                                      : "; docs/validation.md lists those that are"));
-    } else if (*known != column) {
-      told.push_back(fmt::format("column '{}' is read as '{}'", core::shortened(column), *known));
+  for (std::size_t at = 0; at < columns.size(); ++at) {
+    std::string each = told_of_column(columns, at, names.all);
+    if (!each.empty()) {
+      told.push_back(std::move(each));
     }
   }
-  static constexpr std::array<std::string_view, 6> kFigureColumns = {
-      "measured_tokens_per_s_per_gpu", "measured_step_time_s",     "step_time_s",
-      "measured_tflops_per_gpu",       "published_tflops_per_gpu", "tflops_per_gpu"};
+  static constexpr std::array<std::string_view, 14> kFigureColumns = {
+      "measured_tokens_per_s_per_gpu",
+      "measured_step_time_s",
+      "step_time_s",
+      "measured_tflops_per_gpu",
+      "published_tflops_per_gpu",
+      "tflops_per_gpu",
+      "tokens_per_s",
+      "samples_per_s",
+      "samples_per_s_per_gpu",
+      "steps_per_s",
+      "step_time_ms",
+      "mfu",
+      "hfu",
+      "gpu_hours"};
   const bool figures =
       std::any_of(kFigureColumns.begin(), kFigureColumns.end(),
                   [&](std::string_view column) { return !column_in(columns, column).empty(); });
   for (const std::string& column : names.required_names) {
     const bool figure = column == kFigureColumns.front();
     if (column_in(columns, column).empty() && !(figure && figures)) {
-      problems.add(header, fmt::format("there is no column '{}'", column));
+      problems.add(
+          header,
+          fmt::format(
+              "there is no column '{}', nor another figure: tokens/s/GPU, tokens/s, "
+              "samples/s, it/s, step time (s or ms), TFLOP/s/GPU, MFU, GPU hours and tokens",
+              column));
     }
   }
   for (const std::string& each : told) {

@@ -42,7 +42,8 @@ struct RunRow {
       precision_detail, era, cuda_graph, moe_routing, attention, head_dim, not_stated;
   std::optional<int> n_gpus, gpus_per_node, nvlink_domain, n_layers, d_model, n_heads, n_kv_heads,
       d_ffn, vocab, seq_len, n_experts, top_k, n_shared_experts, d_ffn_dense, n_dense_layers,
-      global_batch, micro_batch, tp, pp, vpp, cp, ep, etp, shard_group_size, cpu_offload_layers;
+      global_batch, micro_batch, tp, pp, vpp, cp, ep, etp, shard_group_size, cpu_offload_layers,
+      n_nodes, grad_accumulation;
   std::optional<double> nics_per_node, nic_gbps;
   std::optional<bool> gated_mlp, sequence_parallel, tp_comm_overlap, async_tp, torch_compile,
       moe_a2a_overlap;
@@ -53,10 +54,14 @@ struct RunRow {
   std::optional<double> measured_tokens_per_s_per_gpu, measured_step_time_s, step_time_s,
       measured_tflops_per_gpu, published_tflops_per_gpu, tflops_per_gpu, measured_peak_mem_gib,
       model_flops_per_token, params_b, active_params_b, weight;
+  /// Other quantities that say the figure (compared/other_figures.h).
+  std::optional<double> tokens_per_s, samples_per_s, samples_per_s_per_gpu, steps_per_s,
+      step_time_ms, mfu, hfu, gpu_hours, trained_tokens;
 
   double figure_spread = 0;  ///< half the range that the figure's cell gives, in log time
   std::string figure_note;   ///< what stands in brackets behind a figure of TFLOP/s
 
+  std::string profile;   ///< the catalogue's, where the era is its name; empty: by other columns
   std::size_t line = 0;  ///< of the file
   std::string problems;  ///< why cells cannot be read, with line and columns; empty: all can
   std::vector<AboutCell> abouts;  ///< cells whose number is not quite what it says
@@ -143,7 +148,7 @@ void RunRow::configuration(Self& row, V& v) {
 
 template <class Self, class V>
 void RunRow::fields(Self& row, V& v) {
-  v.required("id", row.id, "Name of the row, source first.");
+  v.optional("id", row.id, "Name of the row, source first; else its line.");
   v.required("measured_tokens_per_s_per_gpu", row.measured_tokens_per_s_per_gpu,
              "The published figure [tokens/s/GPU].", kFigures);
   configuration(row, v);
@@ -168,6 +173,17 @@ void RunRow::fields(Self& row, V& v) {
   v.optional("measured_tflops_per_gpu", row.measured_tflops_per_gpu, "TFLOP/s.", kFigures);
   v.optional("published_tflops_per_gpu", row.published_tflops_per_gpu, "The same.", kFigures);
   v.optional("tflops_per_gpu", row.tflops_per_gpu, "The same.", kFigures);
+  v.optional("n_nodes", row.n_nodes, "Nodes, in place of n_gpus.", kDegrees);
+  v.optional("grad_accumulation", row.grad_accumulation, "Micro-batches of a step.", kDegrees);
+  v.optional("tokens_per_s", row.tokens_per_s, "Tokens a second of all GPUs [1/s].", kFigures);
+  v.optional("samples_per_s", row.samples_per_s, "Sequences of all GPUs [1/s].", kFigures);
+  v.optional("samples_per_s_per_gpu", row.samples_per_s_per_gpu, "Of one GPU [1/s].", kFigures);
+  v.optional("steps_per_s", row.steps_per_s, "Steps a second [1/s].", kFigures);
+  v.optional("step_time_ms", row.step_time_ms, "Step [ms].", kFigures);
+  v.optional("mfu", row.mfu, "Model FLOPs over the GPU's peak, a share or in %.", kFigures);
+  v.optional("hfu", row.hfu, "The same with recomputed forwards.", kFigures);
+  v.optional("gpu_hours", row.gpu_hours, "GPU hours of a run of trained_tokens.", kFigures);
+  v.optional("trained_tokens", row.trained_tokens, "Tokens of a whole run.", kFigures);
 }
 
 }  // namespace headway::validation

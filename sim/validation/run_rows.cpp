@@ -400,9 +400,17 @@ RunRow with_batch(RunRow row, const workload::UsualRunSpec& usual) {
 }
 
 training::Scenario build(const RunRow& row, const Catalogue& catalogue, Assumed& assumed) {
+  if (Assumed unused; !row.gpu.empty()) {
+    gpu_entry(row.gpu, catalogue, unused);
+  }
+  check_kind(row, catalogue);
   for (const char* column : {"gpu", "n_gpus", "n_layers", "d_model", "seq_len"}) {
     if (!row.stated(column)) {
-      throw core::Error(std::string(column) + " is not stated");
+      const bool shape = column == std::string_view("n_layers") && !row.model.empty();
+      throw core::Error(fmt::format(
+          "{} is not stated{}", column,
+          shape ? ", and the catalogue has no such model" + nearest_model(row.model, catalogue)
+                : ""));
     }
   }
   if (const std::string sites = several_sites(row); !sites.empty()) {
@@ -430,16 +438,17 @@ training::Scenario build(const RunRow& row, const Catalogue& catalogue, Assumed&
 /// Parameters that the columns do not give: either may be what ran, and half the distance in log
 /// time is returned.
 double parameters_off(const RunRow& row, const workload::ModelSpec& model, RowScenario& out) {
-  constexpr double kRounded = 0.05;  // "7B" of 6.7; sources round, and leave small parts out
-  constexpr double kMost = 0.5;      // beyond a factor of e one of them is a slip
+  constexpr double kRounded = 0.05;     // "7B" of 6.7; sources round, and leave small parts out
+  constexpr double kMost = 0.5;         // beyond a factor of e one of them is a slip
+  const double kOther = std::log(1.5);  // beyond: another model than the columns'
   const double stated = row.params_b.value_or(0);
   const double count = workload::count_parameters(model).total() / 1e9;
   const double off = stated > 0 ? std::abs(std::log(count / stated)) : 0;
   if (off <= kRounded) {
     return 0;
   }
-  out.doubts.push_back(
-      fmt::format("columns give {:.3g}e9 parameters, {:.3g}e9 stated", count, stated));
+  (off > kOther ? out.against : out.doubts)
+      .push_back(fmt::format("columns give {:.3g}e9 parameters, {:.3g}e9 stated", count, stated));
   assume(out.assumed, "params_b");
   return std::min(kMost, off / 2);
 }
@@ -448,12 +457,13 @@ double parameters_off(const RunRow& row, const workload::ModelSpec& model, RowSc
 /// that its own notes state beside it.
 double figure_off(const RunRow& row, RowScenario& out) {
   double off = against_mfu(row, *out.scenario).half;
-  if (row.measured_tokens_per_s_per_gpu || stated_tflops(row) <= 0) {
+  if (row.measured_tokens_per_s_per_gpu || !figure_by_flops(row)) {
     return off;
   }
   const CountedFlops counted = flops_of_figure(row, *out.scenario);
-  out.doubts.emplace_back(
-      fmt::format("tokens/s follow from TFLOP/s by the model's FLOPs{}", counted.told));
+  out.doubts.emplace_back(fmt::format("tokens/s follow from {} by the model's FLOPs{}",
+                                      stated_tflops(row) > 0 ? "TFLOP/s" : "the share of the peak",
+                                      counted.told));
   if (counted.open) {
     assume(out.assumed, "tflops convention");
   }
@@ -472,9 +482,20 @@ void judge_software(const RunRow& row, const Catalogue& catalogue, RowScenario& 
                                  framework_entry(row, rack, said));
   if (const auto other = read_as_megatron(row, rack)) {
     try {
-      out.readings.push_back({kSoftwareReading, build(*other, catalogue, said)});
-      told += fmt::format(" and as {}, and the middle of both is predicted",
-                          framework_entry(*other, rack, said));
+      training::Scenario second = build(*other, catalogue, said);
+      const std::string name = framework_entry(*other, rack, said);
+      const bool first_fits = least_memory_need(*out.scenario).value_or(0) <= kTooMuch;
+      const bool second_fits = least_memory_need(second).value_or(0) <= kTooMuch;
+      if (second_fits && !first_fits) {
+        told = fmt::format("era: '{}' is taken as {}, the only one of two that fits the memory",
+                           core::shortened(row.era), name);
+        out.scenario = std::move(second);
+      } else if (first_fits && !second_fits) {
+        told += fmt::format("; as {} it would not fit the memory", name);
+      } else {
+        out.readings.push_back({kSoftwareReading, std::move(second)});
+        told += fmt::format(" and as {}, and the middle of both is predicted", name);
+      }
     } catch (const core::Error&) {
       // no run can be read so
     }
@@ -485,11 +506,13 @@ void judge_software(const RunRow& row, const Catalogue& catalogue, RowScenario& 
 /// What makes a row's prediction doubtful, and its error from all that is assumed but what is read
 /// both ways.
 void judge(const RunRow& row, const Catalogue& catalogue, RowScenario& out) {
-  training::Scenario& s = *out.scenario;
   out.doubts = not_understood(row, catalogue, out.assumed);
   judge_software(row, catalogue, out);
+  training::Scenario& s = *out.scenario;
   if (const double need = least_memory_need(s).value_or(0); need > 1) {
-    out.doubts.push_back(fmt::format("needs {:.2f} of the GPU's memory", need));
+    constexpr double kMisread = 1.5;  // no model of memory is so far off: another layout ran
+    (need > kMisread ? out.against : out.doubts)
+        .push_back(fmt::format("needs {:.2f} of the GPU's memory", need));
     if (need > kTooMuch) {
       assume(out.assumed, "memory");
     }
@@ -549,7 +572,8 @@ RowScenario scenario_of_row(const RunRow& row, const Catalogue& catalogue) {
     throw core::Error("unmodelled: its notes say that the figure is of " + notes.refused);
   }
   RowScenario out;
-  const RunRow whole = with_named_model(row, catalogue, out.assumed);
+  const RunRow whole =
+      with_named_model(with_named_software(row, catalogue), catalogue, out.assumed);
   out.scenario = build(whole, catalogue, out.assumed);
   const auto shipped = catalogue.shipped.find(row.id);
   if (shipped != catalogue.shipped.end() && disagreement(whole, shipped->second).empty()) {

@@ -206,6 +206,9 @@ TakenSoftware nearest(const RunRow& row, bool rack, Assumed& assumed) {
 }
 
 TakenSoftware software_of(const RunRow& row, bool rack, Assumed& assumed) {
+  if (!row.profile.empty()) {
+    return {row.profile};
+  }
   const std::string known = family(row, core::lower_case(row.era), rack, assumed);
   return known.empty() ? nearest(row, rack, assumed) : TakenSoftware{known};
 }
@@ -283,6 +286,7 @@ std::optional<RunRow> read_as_megatron(const RunRow& row, bool rack) {
   }
   RunRow other = row;
   other.era = "megatron-lm";
+  other.profile.clear();
   other.tp_comm_overlap = row.tp_comm_overlap.value_or(false);
   return other;
 }

@@ -51,7 +51,7 @@ void read_figures(const RunRow& row, RunPrediction& p) {
   if (!row.problems.empty()) {
     throw core::Error(row.problems);
   }
-  if (!row.measured_tokens_per_s_per_gpu && stated_tflops(row) <= 0) {
+  if (!row.measured_tokens_per_s_per_gpu && !figure_by_flops(row)) {
     throw core::Error("no measured tokens/s");
   }
   p.gpus = row.n_gpus.value_or(0);
@@ -146,12 +146,13 @@ void compare(const RunRow& row,
     p.error = *p.predicted / p.measured - 1;
   }
   auto why = built.doubts;
+  why.insert(why.begin(), built.against.begin(), built.against.end());
   for (const std::string& each : {share, flops, other ? contradiction.why : "", impossible}) {
     if (!each.empty()) {
       why.insert(why.begin(), each);
     }
   }
-  const bool contradicts = other || !(impossible + flops + share).empty();
+  const bool contradicts = other || !built.against.empty() || !(impossible + flops + share).empty();
   p.status_class = contradicts ? "ok-contradictory" : p.assumed.empty() ? "ok" : "ok-assumed";
   p.status = joined_status(p.status_class, why);
 }
@@ -316,7 +317,7 @@ std::vector<RunPrediction> marked(std::vector<RunPrediction> rows, const std::st
 
 std::size_t row_of(const CsvTable& table, const std::string& id) {
   for (std::size_t row = 0; row < table.rows(); ++row) {
-    if (table.text(row, "id") == id) {
+    if (table.text_or_none(row, "id") == id) {
       return row;
     }
   }

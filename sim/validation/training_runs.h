@@ -51,6 +51,7 @@ struct RowScenario {
                         ///< the catalogue does not have, "unmodelled: ..."
   std::vector<std::string> assumed;  ///< fields that the source does not state
   std::vector<std::string> doubts;   ///< words that were not understood; more memory than there is
+  std::vector<std::string> against;  ///< what of the row denies another part of it
   std::vector<OtherReading> readings;  ///< of fields that it does not state
 };
 

@@ -53,7 +53,7 @@ TEST(DeniedWords, OfNotesChangeNothing) {
   }
 }
 
-// A note may speak of other runs: it is told what was taken of it, and nothing is refused.
+// A note may speak of what came before this run or after it: that is told.
 TEST(DeniedWords, WordsOfNotesOnOtherTrainingAreTold) {
   const RunPrediction p = predicted({{"notes", "base model, before RLHF"}});
   EXPECT_THAT(p.status, StartsWith("ok-assumed: "));
@@ -71,7 +71,7 @@ TEST(DeniedWords, OfComparisonsChangeNothing) {
     const training::Scenario s = read({{"notes", notes}});
     EXPECT_FALSE(s.model.adapters.has_value()) << notes;
     EXPECT_EQ(s.training.optimizer_state, read({}).training.optimizer_state) << notes;
-    EXPECT_EQ(predicted({{"notes", notes}}).status, "ok") << notes;
+    EXPECT_EQ(predicted({{"notes", notes}}).status_class, "ok") << notes;
   }
   for (const char* notes : {"LoRA of rank 16, faster than full fine-tuning",
                             "LoRA of rank 16; FSDP full parameter sharding"}) {

@@ -191,7 +191,7 @@ TEST(ModelWords, AdaptersAreTrainedWhereTheyAreNamed) {
   EXPECT_EQ(predicted({{"model", "Llama 3 8B LoRA rank 16 on all linear layers"}}).status, "ok");
   EXPECT_EQ(predicted({{"notes", "LoRA rank 16 on all linear layers"}}).status,
             "ok-assumed: notes: their words for adapters, optimizer or offload are taken for this "
-            "run");
+            "run, adapters of rank 16");
   EXPECT_FALSE(scenario({{"notes", "full fine-tuning, no LoRA"}}).model.adapters.has_value());
 }
 
@@ -208,7 +208,7 @@ TEST(ModelWords, TrainingBesideOtherModelsIsRefusedByName) {
         << name;
   }
   EXPECT_EQ(predicted({{"model", "DeepSeek-R1-Distill-Llama-8B"}}).status, "ok");
-  EXPECT_EQ(predicted({{"notes", "used for inference and RL later"}}).status, "ok");
+  EXPECT_EQ(predicted({{"notes", "used for inference and RL later"}}).status_class, "ok");
 }
 
 TEST(ModelWords, NotesNameTheOptimizer) {

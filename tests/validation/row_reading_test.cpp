@@ -49,7 +49,8 @@ TEST(RowReading, ATableNeedsRowsIdsAndFiguresButNoGroups) {
 
 TEST(RowReading, ACellThatIsNoNumberIsNamed) {
   EXPECT_EQ(predicted({{"tp", "8x"}}).status,
-            "skipped:line 2: '8x' in column 'tp' is not a number");
+            "skipped:line 2: '8x' in column 'tp' is not a number; state one, as in 3700, 9.4k, "
+            "4,096 or 340 +/- 5");
 }
 
 TEST(RowReading, WhatIsNotModelledIsRefusedByName) {

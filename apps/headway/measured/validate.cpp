@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "sim/core/error.h"
+#include "sim/import/delimited.h"
 #include "sim/import/even_rows.h"
 #include "sim/report/verbs/collective_rows_report.h"
 #include "sim/report/verbs/goodput_report.h"
@@ -44,7 +45,8 @@ ReadTable table_at(const std::string& path) {
 struct RunTable {
   CsvTable rows;
   validation::ReadInput input;
-  std::string mark;  ///< what is said of the rows of a further table (validation::marked)
+  std::string mark;       ///< what is said of the rows of a further table (validation::marked)
+  std::string told = {};  ///< how its cells are parted, where not by commas
 };
 using RunTables = std::vector<RunTable>;
 
@@ -62,7 +64,7 @@ validation::ReadInputs inputs_of(const RunTables& tables) {
 std::vector<std::size_t> chosen_rows(const CsvTable& table, const std::string& only) {
   std::vector<std::size_t> rows;
   for (std::size_t row = 0; row < table.rows(); ++row) {
-    if (table.text(row, "id").rfind(only, 0) == 0) {
+    if (table.text_or_none(row, "id").rfind(only, 0) == 0) {
       rows.push_back(row);
     }
   }
@@ -77,6 +79,9 @@ std::vector<validation::RunPrediction> predicted(const RunTables& tables,
   const auto catalogue = validation::load_catalogue(config_roots());
   std::vector<validation::ChosenRuns> chosen;
   for (const RunTable& table : tables) {
+    if (!table.told.empty()) {
+      remark(options, fmt::format("note: {}: {}", table.rows.file(), table.told));
+    }
     for (const std::string& unknown : validation::check_run_columns(table.rows)) {
       remark(options, fmt::format("warning: {}: {}", table.rows.file(), unknown));
     }
@@ -102,7 +107,7 @@ std::vector<validation::RunPrediction> predicted(const RunTables& tables,
 bool has_row(const CsvTable& table, const std::string& id) {
   const auto rows = chosen_rows(table, id);
   return std::any_of(rows.begin(), rows.end(),
-                     [&](std::size_t row) { return table.text(row, "id") == id; });
+                     [&](std::size_t row) { return table.text_or_none(row, "id") == id; });
 }
 
 /// A result in the form that --format names, and its page where --report asks for one.
@@ -203,8 +208,9 @@ ReadTable own_table(const std::string& name) {
 RunTables run_tables(const std::string& path) {
   if (!path.empty()) {
     const std::string text = read_input(path);
-    return {{CsvTable(import::with_even_rows(text, "unreadable"), path),
-             validation::table_input(path, text), ""}};
+    const auto [parted, told] = import::with_commas(text);
+    return {{CsvTable(import::with_even_rows(parted, "unreadable"), path),
+             validation::table_input(path, text), "", told}};
   }
   RunTables tables;
   for (const auto& [name, mark] : {std::pair("training_runs.csv", ""),

@@ -69,15 +69,24 @@ std::string undenied_clause(const std::string& clause) {
 }
 
 /// A clause up to where it begins to compare, and from where it comes back to this run: "compared
-/// with AdamW we use Adafactor".
+/// with AdamW we use Adafactor"; nothing of one that judges another run: "Muon is slower".
 std::string uncompared_clause(const std::string& clause) {
   static constexpr std::array<std::string_view, 14> kCompares = {
       "unlike",     "than",      "versus",   "vs",      "compare", "compared", "compares",
       "comparison", "comparing", "contrast", "against", "instead", "rather",   "opposed"};
+  static constexpr std::array<std::string_view, 6> kOfAnother = {"would", "could",  "gives",
+                                                                 "gave",  "slower", "faster"};
   const std::string text = core::lower_case(clause);
+  const std::string padded = " " + text + " ";
   for (std::size_t at = 0; at < text.size();) {
     const auto begin = std::find_if(text.begin() + static_cast<long>(at), text.end(), letter);
     const auto end = std::find_if_not(begin, text.end(), letter);
+    const bool another = std::find(kOfAnother.begin(), kOfAnother.end(),
+                                   std::string_view(begin, end)) != kOfAnother.end();
+    if (another && padded.find(" we ") == std::string::npos &&
+        padded.find(" this ") == std::string::npos) {
+      return "";
+    }
     if (std::find(kCompares.begin(), kCompares.end(), std::string_view(begin, end)) !=
         kCompares.end()) {
       const auto back = text.find(" we ", static_cast<std::size_t>(begin - text.begin()));
@@ -131,6 +140,26 @@ std::string uncompared(const std::string& text) { return by_clauses(text, uncomp
 std::string undenied_cell(const std::string& cell) {
   std::string left = undenied(cell);
   return pieces_of(left).empty() ? with_without(cell) : left;
+}
+
+std::vector<std::string> clauses_of(const std::string& text) {
+  const auto digit = [&](std::size_t at) {
+    return at < text.size() && text[at] >= '0' && text[at] <= '9';
+  };
+  std::vector<std::string> clauses(1);
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const bool thousands = text[at] == ',' && at > 0 && digit(at - 1) && digit(at + 1);
+    if ((std::string_view(",;()\n").find(text[at]) != std::string_view::npos && !thousands) ||
+        text.compare(at, 2, ". ") == 0) {
+      clauses.emplace_back();
+    } else if (text[at] != ' ' || !clauses.back().empty()) {
+      clauses.back() += text[at];
+    }
+  }
+  for (std::string& clause : clauses) {
+    clause.erase(clause.find_last_not_of(' ') + 1);
+  }
+  return clauses;
 }
 
 bool all_denied(const std::string& cell) {

@@ -23,8 +23,11 @@ std::string undenied(const std::string& text);
 /// The same, or the whole cell where it is all denied: "no" is a word too.
 std::string undenied_cell(const std::string& cell);
 /// The text without what it compares with: of each clause what stands before "unlike", "than",
-/// "compared" and the like.
+/// "compared" and the like; nothing of a clause that judges another run ("Muon is slower").
 std::string uncompared(const std::string& text);
+/// Clauses of a text, without spaces at their ends. A comma between digits, and a full stop inside
+/// a number, are no ends.
+std::vector<std::string> clauses_of(const std::string& text);
 /// Whether nothing is left of a cell without what it denies: "no AC", "w/o offload", "disabled".
 bool all_denied(const std::string& cell);
 

@@ -39,6 +39,11 @@ constexpr NumberPhrase kNumberPhrases[] = {{"about", {}, true},
                                            {"gpu", NumberOf::gpus},
                                            {"gpus", NumberOf::gpus},
                                            {"node", NumberOf::nodes},
+                                           {"dgx", NumberOf::nodes},
+                                           {"server", NumberOf::nodes},
+                                           {"host", NumberOf::nodes},
+                                           {"min", NumberOf::minutes},
+                                           {"minute", NumberOf::minutes},
                                            {"nodes", NumberOf::nodes},
                                            {"replicas", NumberOf::replicas},
                                            {"perreplica", NumberOf::per_replica},
@@ -81,20 +86,44 @@ struct CountedColumn {
   std::string_view column;
   NumberOf of;
 };
-constexpr CountedColumn kCounted[] = {
-    {"seq_len", NumberOf::tokens},      {"seq_len", NumberOf::packed},
-    {"global_batch", NumberOf::tokens}, {"global_batch", NumberOf::sequences},
-    {"global_batch", NumberOf::packed}, {"global_batch", NumberOf::per_replica},
-    {"global_batch", NumberOf::step},   {"micro_batch", NumberOf::sequences},
-    {"micro_batch", NumberOf::per_gpu}, {"n_gpus", NumberOf::gpus},
-    {"n_gpus", NumberOf::nodes},        {"gpus_per_node", NumberOf::gpus},
-    {"nvlink_domain", NumberOf::gpus},  {"dp", NumberOf::replicas},
-    {"n_heads", NumberOf::heads},       {"n_kv_heads", NumberOf::heads},
-    {"d_ffn", NumberOf::gate},          {"d_ffn", NumberOf::no_gate}};
+constexpr CountedColumn kCounted[] = {{"seq_len", NumberOf::tokens},
+                                      {"seq_len", NumberOf::packed},
+                                      {"global_batch", NumberOf::tokens},
+                                      {"global_batch", NumberOf::sequences},
+                                      {"global_batch", NumberOf::packed},
+                                      {"global_batch", NumberOf::per_replica},
+                                      {"global_batch", NumberOf::per_gpu},
+                                      {"global_batch", NumberOf::step},
+                                      {"micro_batch", NumberOf::sequences},
+                                      {"micro_batch", NumberOf::per_gpu},
+                                      {"n_gpus", NumberOf::gpus},
+                                      {"n_gpus", NumberOf::nodes},
+                                      {"gpus_per_node", NumberOf::gpus},
+                                      {"n_nodes", NumberOf::nodes},
+                                      {"nvlink_domain", NumberOf::gpus},
+                                      {"dp", NumberOf::replicas},
+                                      {"n_heads", NumberOf::heads},
+                                      {"n_kv_heads", NumberOf::heads},
+                                      {"d_ffn", NumberOf::gate},
+                                      {"d_ffn", NumberOf::no_gate}};
 constexpr CountedColumn kFigured[] = {{"measured_tokens_per_s_per_gpu", NumberOf::tokens},
                                       {"measured_tokens_per_s_per_gpu", NumberOf::seconds},
                                       {"measured_tokens_per_s_per_gpu", NumberOf::per_gpu},
                                       {"measured_tokens_per_s_per_gpu", NumberOf::nodes},
+                                      {"measured_tokens_per_s_per_gpu", NumberOf::minutes},
+                                      {"measured_tokens_per_s_per_gpu", NumberOf::sequences},
+                                      {"measured_tokens_per_s_per_gpu", NumberOf::step},
+                                      {"measured_tokens_per_s_per_gpu", NumberOf::gpus},
+                                      {"tokens_per_s", NumberOf::tokens},
+                                      {"tokens_per_s", NumberOf::seconds},
+                                      {"samples_per_s", NumberOf::sequences},
+                                      {"samples_per_s", NumberOf::seconds},
+                                      {"samples_per_s_per_gpu", NumberOf::sequences},
+                                      {"samples_per_s_per_gpu", NumberOf::seconds},
+                                      {"samples_per_s_per_gpu", NumberOf::gpus},
+                                      {"steps_per_s", NumberOf::step},
+                                      {"steps_per_s", NumberOf::seconds},
+                                      {"trained_tokens", NumberOf::tokens},
                                       {"measured_step_time_s", NumberOf::seconds},
                                       {"step_time_s", NumberOf::seconds},
                                       {"measured_step_time_s", NumberOf::step},
@@ -108,6 +137,7 @@ constexpr CountedColumn kFigured[] = {{"measured_tokens_per_s_per_gpu", NumberOf
                                       {"tflops_per_gpu", NumberOf::tflops},
                                       {"tflops_per_gpu", NumberOf::seconds},
                                       {"tflops_per_gpu", NumberOf::per_gpu},
+                                      {"tflops_per_gpu", NumberOf::nodes},
                                       {"params_b", NumberOf::parameters},
                                       {"active_params_b", NumberOf::parameters}};
 
@@ -153,6 +183,30 @@ void take_powers(std::string& text) {
   }
 }
 
+/// Takes the space between the thousands of "3 700", a plain one or Unicode's, and joins "3650 to
+/// 3750".
+void join_digits(std::string& text) {
+  replace_all(text, "\xC2\xA0", " ");
+  replace_all(text, "\xE2\x80\xAF", " ");
+  const auto digit = [&](std::size_t at) {
+    return at < text.size() && std::isdigit(static_cast<unsigned char>(text[at])) != 0;
+  };
+  for (auto at = text.find(' '); at != std::string::npos; at = text.find(' ', at + 1)) {
+    const bool group = at > 0 && digit(at - 1) && digit(at + 1) && digit(at + 2) && digit(at + 3) &&
+                       !digit(at + 4);
+    const auto first = at == 0 ? 0 : text.find_last_not_of("0123456789", at - 1) + 1;
+    if (group && at - first <= 3) {
+      text.erase(at, 1);
+    }
+  }
+  for (auto at = text.find(" to "); at != std::string::npos; at = text.find(" to ", at + 1)) {
+    const bool left = at > 0 && (digit(at - 1) || text[at - 1] == 'k' || text[at - 1] == 'm');
+    if (left && digit(at + 4)) {
+      text.replace(at, 4, "-");
+    }
+  }
+}
+
 /// In small letters, with "/s" as "per s".
 std::string plain_letters(const std::string& cell) {
   std::string text = core::lower_case(cell);
@@ -162,6 +216,7 @@ std::string plain_letters(const std::string& cell) {
   replace_all(text, "\xC2\xB1", "+-");     // plus or minus
   replace_all(text, "+/-", "+-");
   replace_all(text, "\xE2\x80\x93", "-");  // a dash between two numbers
+  join_digits(text);
   for (std::size_t at = 0; at + 1 < text.size(); ++at) {
     if (text[at] == '/' && std::isalpha(static_cast<unsigned char>(text[at + 1])) != 0) {
       text.replace(at, 1, " per ");
@@ -189,9 +244,19 @@ bool add_words(const std::string& words, NumberWords& out) {
   });
 }
 
-/// Digits with their thousands apart ("4,096"), which are whole groups of three.
+/// Digits with their thousands apart ("4,096"), which are whole groups of three; a comma before
+/// other than three digits is a decimal one ("35,4").
 std::string without_commas(const std::string& digits) {
   std::string out;
+  const auto comma = digits.find(',');
+  const bool decimal = comma != std::string::npos && comma > 0 && comma + 1 < digits.size() &&
+                       digits.find_first_of(",.", comma + 1) == std::string::npos &&
+                       digits.size() - comma != 4;
+  if (decimal) {
+    out = digits;
+    out[comma] = '.';
+    return out;
+  }
   for (std::size_t i = 0; i < digits.size(); ++i) {
     const bool group = digits[i] == ',' && i > 0 && digits.size() - i >= 4 &&
                        digits.find_first_of(",.", i + 1) >= std::min(i + 4, digits.size());
@@ -211,9 +276,9 @@ void take_thousands(std::string& rest, Thousands thousands, NumberWords& out) {
     bool decimal;
   };
   static constexpr Unit kUnits[] = {
-      {" thousand", 1, true}, {" million", 2, true}, {" billion", 3, true},
-      {"k", 1, false},        {"m", 2, false},       {"b", 3, true},
-      {" k", 1, false},       {" m", 2, false},      {" b", 3, true}};
+      {" thousand", 1, true}, {" million", 2, true}, {" billion", 3, true}, {" trillion", 4, true},
+      {"t", 4, true},         {" t", 4, true},       {"k", 1, false},       {"m", 2, false},
+      {"b", 3, true},         {" k", 1, false},      {" m", 2, false},      {" b", 3, true}};
   for (const Unit& unit : kUnits) {
     const std::size_t size = unit.word.size();
     if (!rest.starts_with(unit.word) ||
@@ -253,7 +318,14 @@ bool take_brackets(std::string& rest, Thousands thousands, NumberWords& out) {
   if (!digits) {
     return true;
   }
+  const bool bare_share = inside.find_first_not_of("0123456789.,% ") == std::string::npos &&
+                          inside.find('%') != std::string::npos;
+  const bool ramped = inside.starts_with("ramp") || inside.starts_with("from");
   rest.erase(open, close + 1 - open);
+  if (bare_share || ramped) {
+    out.told = "'" + inside + "' beside it is not read";
+    return true;
+  }
   const auto words = number_words(inside, thousands);
   if (!words) {
     const auto product = product_words(inside);
@@ -263,7 +335,8 @@ bool take_brackets(std::string& rest, Thousands thousands, NumberWords& out) {
     out.beside_tokens = words->value;
     return true;
   }
-  return words->counts(NumberOf::nodes) || words->value == out.value;
+  return words->counts(NumberOf::nodes) || words->counts(NumberOf::gpus) ||
+         words->value == out.value;
 }
 
 /// "8x8", "8 nodes x 8 GPUs": one number times another.
@@ -294,7 +367,10 @@ std::optional<NumberWords> product_words(const std::string& cell) {
 
 /// Takes the second number off "4000-5000", which a figure lies between, and off "340 +- 5", how
 /// far it is off. What is left has one number.
-std::string without_second(const std::string& text, double& second, bool& between) {
+std::string without_second(const std::string& text,
+                           double& second,
+                           bool& between,
+                           bool& of_hundred) {
   const auto digits = [&](std::size_t at) {
     return at < text.size() && std::isdigit(static_cast<unsigned char>(text[at])) != 0;
   };
@@ -303,16 +379,21 @@ std::string without_second(const std::string& text, double& second, bool& betwee
     const auto last =
         at == std::string::npos || at == 0 ? std::string::npos : text.find_last_not_of(' ', at - 1);
     const auto begin = at == std::string::npos ? at : text.find_first_not_of(' ', at + sign.size());
+    const bool scaled = last != std::string::npos && last > 0 && digits(last - 1) &&
+                        (text[last] == 'k' || text[last] == 'm');
     if (last == std::string::npos || begin == std::string::npos || !digits(begin) ||
-        !(digits(last) || (sign == "+-"))) {
+        !(digits(last) || scaled || (sign == "+-"))) {
       continue;
     }
-    const auto end = std::min(text.find_first_not_of("0123456789.,", begin), text.size());
+    auto end = std::min(text.find_first_not_of("0123456789.,", begin), text.size());
     const auto number =
         core::whole_text_as<double>(without_commas(text.substr(begin, end - begin)));
     if (number) {
       second = *number;
       between = sign == "-";
+      of_hundred = sign == "+-" && end < text.size() && text[end] == '%';
+      const bool same_unit = between && scaled && end < text.size() && text[end] == text[last];
+      end += of_hundred || same_unit ? 1 : 0;
       return text.substr(0, last + 1) + text.substr(end);
     }
   }
@@ -400,7 +481,6 @@ std::optional<NumberWords> count_words(std::string_view column, const std::strin
   if (!words || !all_counted(kCounted, column, *words) ||
       (words->scaled && !counts_tokens && !vocabulary) ||
       (words->beside_tokens > 0 && column != "global_batch") ||
-      (column == "n_gpus" && words->counts(NumberOf::nodes)) ||
       words->value != std::floor(words->value) || words->value > 2e9) {
     return std::nullopt;
   }
@@ -408,17 +488,54 @@ std::optional<NumberWords> count_words(std::string_view column, const std::strin
   return words;
 }
 
+namespace {
+
+/// A figure without marks of footnotes: "3700*", "3700 [1]"; of PFLOP/s in TFLOP/s, of a bound
+/// ("> 1800") and of a share in % without their signs. @returns what the figure is multiplied by
+double without_marks(std::string_view column, std::string& text, std::string& told) {
+  const auto open = text.find('[');
+  if (const auto close = text.find(']'); open != std::string::npos && close == text.size() - 1) {
+    text.erase(open);
+  }
+  while (!text.empty() && (text.back() == '*' || text.back() == ' ')) {
+    text.pop_back();
+  }
+  for (const std::string_view bound : {">=", "<=", ">", "<", "\xE2\x89\xA5", "\xE2\x89\xA4"}) {
+    if (text.starts_with(bound)) {
+      told = "a bound is read as the figure";
+      text.replace(0, bound.size(), "~");
+    }
+  }
+  const bool share = column == "mfu" || column == "hfu";
+  if (share && text.ends_with('%')) {
+    text.pop_back();
+    return 0.01;
+  }
+  const auto peta = text.find("pflop");
+  if (peta != std::string::npos) {
+    text[peta] = 't';
+    return 1000;
+  }
+  return 1;
+}
+
+}  // namespace
+
 std::optional<NumberWords> figure_words(std::string_view column, const std::string& cell) {
   const bool time = column.ends_with("_time_s");
-  const bool measured = time || column.ends_with("_per_gpu");
+  const bool measured =
+      time || column.ends_with("_per_gpu") || column.ends_with("_per_s") || column == "mfu";
   double second = 0;
   bool between = false;
   bool thousandths = false;
+  bool of_hundred = false;
   std::string text = plain_letters(cell);
-  text = measured ? without_second(text, second, between) : text;
+  std::string told;
+  const double times = without_marks(column, text, told);
+  text = measured ? without_second(text, second, between, of_hundred) : text;
   text = time ? in_seconds(text, thousandths) : text;
   auto words = number_words(text, Thousands::decimal);
-  if (!words && second > 0) {
+  if (!words && (second > 0 || text != cell)) {
     if (const auto plain = core::whole_text_as<double>(without_commas(text))) {
       words.emplace().value = *plain;
     }
@@ -434,11 +551,14 @@ std::optional<NumberWords> figure_words(std::string_view column, const std::stri
     second = (other - words->value) / 2;
     words->value += second;
   }
-  words->spread = words->value > 0 ? second / words->value : 0;
+  words->spread = of_hundred ? second / 100 : words->value > 0 ? second / words->value : 0;
   if (words->spread >= 1) {
     return std::nullopt;  // nothing is known of such a figure
   }
-  words->value /= thousandths ? 1e3 : 1;
+  words->value *= times / (thousandths ? 1e3 : 1);
+  words->told = words->told.empty() ? told : words->told;
+  constexpr double kBound = 0.1;  // judged: how far such figures lie beyond
+  words->spread = told.empty() ? words->spread : std::max(words->spread, kBound);
   return words;
 }
 

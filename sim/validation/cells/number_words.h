@@ -18,6 +18,7 @@ enum class NumberOf {
   nodes,
   per_replica,
   replicas,
+  minutes,
   heads,
   gate,  ///< an MLP with a gate
   no_gate,
@@ -35,6 +36,7 @@ struct NumberWords {
   std::vector<NumberOf> of;  ///< what its words say
   double spread = 0;         ///< half a range over its middle: "4000-5000", "340 +/- 5"
   std::string beside;        ///< what stands in brackets behind it
+  std::string told;          ///< what of the cell is read otherwise than it stands; empty: nothing
   double beside_tokens = 0;  ///< "512 sequences (2M tokens)": the tokens in brackets; 0: none
   [[nodiscard]] bool counts(NumberOf what) const;
 };

@@ -2,7 +2,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sim/core/text.h"
 #include "sim/gpu/kernel_time.h"
+#include "sim/validation/names/software_names.h"
 #include "sim/validation/run_parts.h"
 #include "sim/validation/words/note_words.h"
 #include "sim/workload/closed_form.h"
@@ -19,6 +21,7 @@ std::pair<double, double> peaks(const training::Scenario& s) {
   return std::minmax(half > 0 ? half : own, own);
 }
 
+constexpr int kNoYear = 2024;         // of software without one (run_software.cpp)
 constexpr double kSameShare = 0.05;   // shares are rounded
 constexpr double kOtherCount = 0.10;  // and recomputed forwards are counted in several ways
 
@@ -42,8 +45,11 @@ workload::TrainingFlops flops_of_token(const training::Scenario& s) {
 }  // namespace
 
 CountedFlops flops_of_figure(const RunRow& row, const training::Scenario& scenario) {
-  const FlopsWords words = words_of_flops(row);
+  FlopsWords words = words_of_flops(row);
   const double tflops = stated_tflops(row);
+  if (tflops <= 0) {
+    words = {.hardware = !row.mfu, .model = row.mfu.has_value()};
+  }
   const workload::TrainingFlops flops = flops_of_token(scenario);
   // A figure that is the MFU's only without the forwards that the layout recomputes holds them.
   const double recomputed = flops.hfu / flops.mfu;
@@ -59,15 +65,28 @@ CountedFlops flops_of_figure(const RunRow& row, const training::Scenario& scenar
   if (hardware) {
     return {flops.hfu.si(), attention, false, ", recomputed forwards counted"};
   }
+  const std::string software = core::lower_case(row.era + " " + scenario.training.framework.name);
+  if (!model && scenario.parallelism.recompute == workload::Recompute::full &&
+      counts_every_forward(software, row.year.value_or(kNoYear))) {
+    return {flops.hfu.si(), attention, true,
+            ", recomputed forwards counted as this software's formula does"};
+  }
   return {flops.mfu.si(), model ? attention : 0, !model, ""};
 }
 
+bool figure_by_flops(const RunRow& row) { return stated_tflops(row) > 0 || row.mfu || row.hfu; }
+
 double tokens_of_tflops(const RunRow& row, const training::Scenario& scenario) {
-  return stated_tflops(row) * 1e12 / flops_of_figure(row, scenario).of_token;
+  const gpu::GpuSpec& gpu = scenario.cluster.node.gpu;
+  const double peak = gpu::peak_rate(gpu, scenario.training.precision).si();
+  const double flops = stated_tflops(row) > 0 ? stated_tflops(row) * 1e12
+                                              : row.mfu.value_or(row.hfu.value_or(0)) * peak;
+  return flops / flops_of_figure(row, scenario).of_token;
 }
 
 FigureDoubt against_mfu(const RunRow& row, const training::Scenario& scenario) {
-  const double stated = std::max(flops_words(row.notes).mfu, flops_words(row.notes).hfu);
+  const FlopsWords noted = flops_words(row.notes);
+  const double stated = std::max({noted.mfu, noted.hfu, row.mfu.value_or(0), row.hfu.value_or(0)});
   const double tokens = row.measured_tokens_per_s_per_gpu.value_or(0);
   const auto [least_peak, most_peak] = peaks(scenario);
   if (stated <= 0 || stated > 1 || tokens <= 0 || least_peak <= 0 || scenario.model.adapters) {
@@ -89,8 +108,9 @@ FigureDoubt against_mfu(const RunRow& row, const training::Scenario& scenario) {
     return {};
   }
   const double made = flops.mfu.si() * tokens / least_peak;
-  return {fmt::format("notes state {:.3g} % of the peak, but its tokens/s make {:.3g} %",
-                      100 * stated, 100 * made),
+  const bool column = row.mfu || row.hfu;
+  return {fmt::format("{} {:.3g} % of the peak, but its tokens/s make {:.3g} %",
+                      column ? "it states" : "notes state", 100 * stated, 100 * made),
           std::min(kMost, std::abs(std::log(stated / made)) / 2)};
 }
 

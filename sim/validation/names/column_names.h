@@ -12,4 +12,10 @@ namespace headway::validation {
 /// no column of its own name. Empty: there is none.
 std::string column_in(const std::vector<std::string>& header, std::string_view column);
 
+/// Whether a column of a table, as it is written, means one of this program's.
+bool means_column(const std::string& written, std::string_view column);
+
+/// The columns that a written name may mean either of, "global_batch or micro_batch"; empty: none.
+std::string columns_of_either(const std::string& written);
+
 }  // namespace headway::validation

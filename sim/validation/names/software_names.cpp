@@ -15,7 +15,7 @@ bool names_any(const std::string& words, const std::array<std::string_view, size
   return std::ranges::any_of(names, [&](auto name) { return has_word(words, name); });
 }
 
-constexpr std::array<std::string_view, 1> kMinimal = {"nanogpt"};
+constexpr std::array<std::string_view, 2> kMinimal = {"nanogpt", "nanochat"};
 
 /// Trainers of transformers' models, which they compile whole.
 constexpr std::array<std::string_view, 12> kTransformers = {
@@ -34,7 +34,21 @@ constexpr std::array<const char*, 4> kOnPyTorchOpen = {"colossal", "fairseq", "m
 /// buffers.
 constexpr std::array<std::string_view, 2> kOnMegatron = {"mindspeed", "primus"};
 
+/// Software whose own formula has every forward twice where all layers recompute: 96 B s l h^2 and
+/// not 72. Source: Narayanan et al. 2021 (arXiv 2104.04473), section 5.1 and appendix;
+/// microsoft/Megatron-DeepSpeed, megatron/utils.py (throughput_calculator,
+/// checkpoint_activations_factor 4); EleutherAI/gpt-neox, megatron/logging.py (get_flops); metaseq
+/// and SageMaker's library (MiCS, arXiv 2205.00119) report by the same.
+constexpr std::array<const char*, 5> kEveryForward = {"megatron-deepspeed", "neox", "metaseq",
+                                                      "sagemaker", "unfused-megatron"};
+
 }  // namespace
+
+bool counts_every_forward(const std::string& words, int year) {
+  constexpr int kLast = 2022;  // Megatron-LM since: model FLOPs (num_floating_point_operations)
+  return contains_any(words, kEveryForward) ||
+         (year <= kLast && contains_any(words, std::array{"megatron", "deepspeed"}));
+}
 
 bool minimal_trainer(const std::string& words) { return names_any(words, kMinimal); }
 

@@ -19,4 +19,8 @@ bool minimal_trainer(const std::string& words);
 /// litgpt, pretrain.py (chunked_cross_entropy of the compiled model's logits).
 bool returns_loss(const std::string& words);
 
+/// Whether the TFLOP/s that software of these words prints of a year hold the forwards that
+/// recomputation of all layers adds.
+bool counts_every_forward(const std::string& words, int year);
+
 }  // namespace headway::validation

@@ -76,6 +76,29 @@ constexpr KnownWords kColumns[] = {
      " attn disabled full full_iteration moe moe_preprocess moe_router scope "
      "transformer_engine "}};
 
+/// Of notes: words that something of the program acts on.
+constexpr std::string_view kNoteWords =
+    " a2a accumulation activation activations adafactor adam adam8bit adamw adamw8bit adapters "
+    "aggregate aggregated allgather allocated allreduce alltoall attention attn bf16 bit bridge "
+    "bubble cap capped checkpoint checkpointing checkpoints chunked clock clocked clocks cluster "
+    "compile compiled contradict contradicts counted count cross data days decode deepep detail "
+    "device dgx diloco dispatcher distillation dora downtime dpo entropy etp evaluation excluded "
+    "excluding expert experts failures figure figures fine finetuning flash flop flops forward "
+    "fp16 fp32 fp8 "
+    "frozen ft fuse fused galore generation ghz gpu gpus gradient grpo hardware hfu hold host hour "
+    "hours hybridep idle impossible incl include included includes including inconsistent "
+    "inference "
+    "interval kernels kto layers length limit limited lion loading locked lora loss machine "
+    "measured megatron memory mfu mhz minute mlp model muon nemo number nvidia offload offloaded "
+    "offloading optimizer orpo overlap packed packing padded padding parallel parameter peak peft "
+    "per power ppo prefill projections qlora ramp rank rate recompute recomputed recomputation "
+    "remat reported reserved restarts rlhf rloo samples sdpa sec second selective sequence "
+    "sequences server serving sft shampoo simulated site sites smi soap speed states step steps "
+    "straggler "
+    "stragglers sum tensor tflop tflops than theoretical throttled throughput tiled time tok token "
+    "tokens torch tuning unfused unpadded value varies variable varlen versus vs wan warm watts "
+    "week weeks while xformers ";
+
 bool listed(std::string_view words, const std::string& word) {
   return words.find(" " + word + " ") != std::string_view::npos;
 }
@@ -223,6 +246,11 @@ std::vector<std::string> not_understood(const RunRow& row,
     if (!about.why.empty()) {
       doubts.push_back(about.why);
     }
+  }
+  if (const std::string unread = unknown_words(row.notes, kNoteWords); !unread.empty()) {
+    doubts.push_back(fmt::format("notes: words not read ({}): {}",
+                                 std::count(unread.begin(), unread.end(), ' ') + 1,
+                                 core::shortened(unread)));
   }
   const TrainingWords training = training_words(row);
   tell("notes", training, doubts, assumed);

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cstdlib>
 #include <optional>
 
 #include "sim/core/text.h"
 #include "sim/validation/cells/cell_words.h"
+#include "sim/validation/names/gpu_names.h"
 
 namespace headway::validation {
 
@@ -25,6 +27,7 @@ struct NotePhrase {
 constexpr const char* kAllTogether = "all GPUs together";
 constexpr const char* kSamples = "samples, not tokens";
 constexpr const char* kPartly = "a part of the step";
+constexpr const char* kUnmeasured = "what nobody measured";
 constexpr const char* kIdle = "GPUs of which some are idle";
 constexpr const char* kPadded = "padding, which runs too, is not counted";
 constexpr const char* kOptimizer = "the optimizer's step is not in the figure, and is predicted";
@@ -50,12 +53,21 @@ constexpr NotePhrase kNotePhrases[] = {
     {"gpus idle", "third", NoteSays::refused, "", kIdle},
     {"gpus are idle", "", NoteSays::refused, "", kIdle},
     {"idle gpus", "", NoteSays::refused, "", kIdle},
+    {"gpus idle", " of ", NoteSays::refused, "", kIdle},
+    {"simulated", "", NoteSays::refused, "", kUnmeasured},
+    {"theoretical", "estimate", NoteSays::refused, "", kUnmeasured},
+    {"theoretical", "throughput", NoteSays::refused, "", kUnmeasured},
+    {"figure", "not measured", NoteSays::refused, "", kUnmeasured},
+    {"throughput", "not measured", NoteSays::refused, "", kUnmeasured},
+    {"estimate", "not measured", NoteSays::refused, "", kUnmeasured},
     {"mixed gpu", "", NoteSays::refused, "", "GPUs of several kinds"},
     {"heterogeneous gpu", "", NoteSays::refused, "", "GPUs of several kinds"},
     {"gpu hour", "", NoteSays::downtime, "downtime", "GPU hours hold the time between steps"},
     {"gpu-hour", "", NoteSays::downtime, "downtime", "GPU hours hold the time between steps"},
     {"gpu day", "", NoteSays::downtime, "downtime", "GPU days hold the time between steps"},
     {"gpu-day", "", NoteSays::downtime, "downtime", "GPU days hold the time between steps"},
+    {"incl", "warm", NoteSays::downtime, "downtime", "warm-up is in the figure"},
+    {"with eval", "", NoteSays::downtime, "downtime", "evaluation is in the figure"},
     {"incl", "failures", NoteSays::downtime, "downtime", "failures are in the figure"},
     {"incl", "restarts", NoteSays::downtime, "downtime", "restarts are in the figure"},
     {"incl", "evaluation", NoteSays::downtime, "downtime", "evaluation is in the figure"},
@@ -66,6 +78,7 @@ constexpr NotePhrase kNotePhrases[] = {
     {"without optimizer step", "", NoteSays::told, "optimizer step", kOptimizer},
     {"optimizer", "exclud", NoteSays::told, "optimizer step", kOptimizer},
     {"padding", "exclud", NoteSays::told, "padding", kPadded},
+    {"padding", "not counted", NoteSays::told, "padding", kPadded},
     {"padding", "%", NoteSays::told, "padding", kPadded},
     {"non-padded", "", NoteSays::told, "padding", kPadded},
     {"nonpadded", "", NoteSays::told, "padding", kPadded},
@@ -77,6 +90,8 @@ constexpr NotePhrase kNotePhrases[] = {
     {"frozen layers", "", NoteSays::told, "frozen layers", "all layers are taken to be trained"},
     {"layers frozen", "", NoteSays::told, "frozen layers", "all layers are taken to be trained"},
     {"frozen embedding", "", NoteSays::told, "frozen layers", "all layers are taken to be trained"},
+    {"batch", "ramp", NoteSays::told, "batch ramp", "the batch of the column is the whole run's"},
+    {"throttl", "", NoteSays::told, "clock", "clocks are taken to be the GPU's own"},
     {"clocked", "", NoteSays::told, "clock", "clocks are taken to be the GPU's own"},
     {"clock", "locked", NoteSays::told, "clock", "clocks are taken to be the GPU's own"},
     {"clock", "ghz", NoteSays::told, "clock", "clocks are taken to be the GPU's own"},
@@ -139,7 +154,21 @@ void add_clause(const std::string& clause, NoteWords& out) {
   }
 }
 
-enum class QuantitySays { filler, per, tokens, samples, figure, all, sum, node, gpu, second, time };
+enum class QuantitySays {
+  filler,
+  per,
+  tokens,
+  samples,
+  figure,
+  all,
+  sum,
+  node,
+  gpu,
+  second,
+  time,
+  served,  ///< by a model that is not trained
+  made     ///< the same where it stands beside a figure: "generation" is also of chips
+};
 
 struct QuantityPhrase {
   std::string_view phrase;
@@ -156,6 +185,11 @@ constexpr QuantityPhrase kQuantityPhrases[] = {
     {"sentences", QuantitySays::samples}, {"words", QuantitySays::samples},
     {"examples", QuantitySays::samples},  {"images", QuantitySays::samples},
     {"documents", QuantitySays::samples}, {"figure", QuantitySays::figure},
+    {"figures", QuantitySays::figure},    {"numbers", QuantitySays::figure},
+    {"inference", QuantitySays::served},  {"prefill", QuantitySays::served},
+    {"decode", QuantitySays::served},     {"decoding", QuantitySays::served},
+    {"serving", QuantitySays::served},    {"generation", QuantitySays::made},
+    {"cluster", QuantitySays::sum},       {"nodes", QuantitySays::node},
     {"number", QuantitySays::figure},     {"value", QuantitySays::figure},
     {"throughput", QuantitySays::figure}, {"speed", QuantitySays::figure},
     {"rate", QuantitySays::figure},       {"allgpus", QuantitySays::all},
@@ -186,13 +220,13 @@ constexpr QuantityPhrase kQuantityPhrases[] = {
 /// What the words of a clause say together.
 struct QuantitySaid {
   int tokens = 0, samples = 0, figure = 0, all = 0, sum = 0, node = 0, gpu = 0, second = 0,
-      time = 0, per = 0;
+      time = 0, per = 0, served = 0, made = 0;
   double seconds = 1;
   int node_gpus = 0;
 
   void add(const QuantityPhrase& phrase) {
-    const auto counts =
-        std::array{&per, &tokens, &samples, &figure, &all, &sum, &node, &gpu, &second, &time};
+    const auto counts = std::array{&per,  &tokens, &samples, &figure, &all,    &sum,
+                                   &node, &gpu,    &second,  &time,   &served, &made};
     if (phrase.says != QuantitySays::filler) {
       ++*counts[static_cast<std::size_t>(phrase.says) - 1];
     }
@@ -200,13 +234,34 @@ struct QuantitySaid {
   }
 };
 
+/// "per 8xA100" and "per 8 GPUs" as "per 8 gpu node".
+std::string with_counted_nodes(const std::string& clause) {
+  const auto digit = [&](std::size_t at) {
+    return at < clause.size() && std::isdigit(static_cast<unsigned char>(clause[at])) != 0;
+  };
+  const auto per = clause.find("per ");
+  std::size_t at = per == std::string::npos ? clause.size() : per + 4;
+  const std::size_t begin = at;
+  while (digit(at)) {
+    ++at;
+  }
+  const std::size_t end = at;
+  at = std::min(clause.find_first_not_of("x ", at), clause.size());
+  const auto behind = std::min(clause.find_first_of(" -,", at), clause.size());
+  std::string gpu = clause.substr(at, behind - at);
+  gpu += gpu.ends_with('s') ? "" : "s";
+  const bool known = gpu == "gpus" || sold_gpus().contains(gpu.substr(0, gpu.size() - 1));
+  return end > begin && known && behind >= clause.size() ? clause.substr(0, end) + " gpu node"
+                                                         : clause;
+}
+
 /// Words of a clause that says nothing but what the figure is; nothing where it says more, or has a
 /// figure of its own. "per 8-GPU node" has the GPUs of a node.
 std::optional<QuantitySaid> quantity_in(const std::string& clause) {
   static const std::vector<std::string_view> known = phrases_of(kQuantityPhrases);
   QuantitySaid said;
   QuantitySays before = QuantitySays::filler;
-  const std::vector<CellWord> words = read_words(clause, known);
+  const std::vector<CellWord> words = read_words(with_counted_nodes(clause), known);
   for (std::size_t i = 0; i < words.size(); ++i) {
     const auto says = [&](std::size_t at, QuantitySays what) {
       return at < words.size() && words[at].phrase &&
@@ -217,6 +272,9 @@ std::optional<QuantitySaid> quantity_in(const std::string& clause) {
     if (of_node) {
       said.node_gpus = *words[i].number;
       i += 1;
+    } else if (words[i].number && said.sum > 0 && says(i + 1, QuantitySays::gpu) &&
+               words[i - 1].text == "over") {
+      continue;  // "total over 128 GPUs"
     } else if (!words[i].phrase) {
       return std::nullopt;
     } else {
@@ -235,13 +293,18 @@ void add_quantity(const std::string& clause, NoteWords& out) {
   }
   const bool rate = said->second > 0 || said->time > 0 || said->figure > 0;
   const bool of_one = said->gpu > said->all && said->per > 0;
-  const bool summed = said->sum > 0 && (said->gpu > 0 || rate);
-  if (said->samples > 0 && said->tokens == 0 && rate) {
+  static constexpr std::array<std::string_view, 3> kAlone = {"aggregate", "aggregated", "total"};
+  const bool alone = std::find(kAlone.begin(), kAlone.end(), clause) != kAlone.end();
+  const bool summed = said->sum > 0 && (said->gpu > 0 || said->node > 0 || rate || alone);
+  if (said->served > 0 || (said->made > 0 && (said->tokens > 0 || said->figure > 0))) {
+    out.refused = "inference, not training";
+  } else if (said->samples > 0 && said->tokens == 0 && rate) {
     out.refused = kSamples;
   } else if ((said->all > 0 || summed) && !of_one) {
     out.refused = kAllTogether;
-  } else if (said->node > 0 && said->per > 0 && !(of_one && said->node_gpus == 0)) {
-    out.of_node = out.of_node || said->tokens > 0 || said->figure > 0 || said->node_gpus > 0;
+  } else if (said->node > 0 && said->per > 0 && said->samples == 0 &&
+             !(of_one && said->node_gpus == 0)) {
+    out.of_node = true;
     out.node_gpus = said->node_gpus > 0 ? said->node_gpus : out.node_gpus;
   }
   out.seconds = said->time > 0 && said->tokens > 0 ? said->seconds : out.seconds;
@@ -270,26 +333,13 @@ bool days_of_a_run(const std::string& notes) {
   return time && tokens;
 }
 
-/// Clauses of a text, without spaces at their ends. A comma between digits, and a full stop inside
-/// a number, are no ends.
-std::vector<std::string> clauses_of(const std::string& text) {
-  const auto digit = [&](std::size_t at) {
-    return at < text.size() && text[at] >= '0' && text[at] <= '9';
-  };
-  std::vector<std::string> clauses(1);
-  for (std::size_t at = 0; at < text.size(); ++at) {
-    const bool thousands = text[at] == ',' && at > 0 && digit(at - 1) && digit(at + 1);
-    if ((std::string_view(",;()\n").find(text[at]) != std::string_view::npos && !thousands) ||
-        text.compare(at, 2, ". ") == 0) {
-      clauses.emplace_back();
-    } else if (text[at] != ' ' || !clauses.back().empty()) {
-      clauses.back() += text[at];
-    }
-  }
-  for (std::string& clause : clauses) {
-    clause.erase(clause.find_last_not_of(' ') + 1);
-  }
-  return clauses;
+/// "ran on 64 of 128 GPUs".
+bool ran_on_a_part(const std::string& notes) {
+  constexpr std::string_view kRan = "ran on ";
+  const auto ran = notes.find(kRan);
+  const auto begin = ran == std::string::npos ? notes.size() : ran + kRan.size();
+  const auto end = std::min(notes.find_first_not_of("0123456789", begin), notes.size());
+  return end > begin && notes.compare(end, 4, " of ") == 0;
 }
 
 /// "half A100, half V100".
@@ -322,18 +372,34 @@ void add_shares(const std::vector<CellWord>& words, FlopsWords& out) {
 }  // namespace
 
 NoteWords note_words(const RunRow& row) {
-  const std::string notes = core::lower_case(row.notes);
+  std::string notes = core::lower_case(row.notes);
+  for (auto at = notes.find("incl. "); at != std::string::npos; at = notes.find("incl. ", at)) {
+    notes.erase(at + 4, 1);  // no end of a clause
+  }
   NoteWords out;
+  if (row.gpu_hours) {
+    out.slower = kDowntimeError;
+    tell_note("downtime", "GPU hours hold the time between steps", out);
+  }
   if (halves_of_kinds(notes)) {
     out.refused = "GPUs of several kinds";
   }
   for (const std::string& clause : clauses_of(notes)) {
     // What is denied, "no optimizer step" apart, which is a phrase of its own.
-    const bool denied = undenied(clause).size() < clause.size() && !contains(clause, "optimizer");
+    const bool denied = undenied(clause).size() < clause.size() &&
+                        !contains_any(clause, std::array{"optimizer", "not counted", "measured"});
     if (!denied) {
       add_clause(clause, out);
       add_quantity(clause, out);
     }
+  }
+  const bool all = row.tokens_per_s || row.samples_per_s;
+  const bool samples = row.samples_per_s || row.samples_per_s_per_gpu;
+  if ((all && out.refused == kAllTogether) || (samples && out.refused == kSamples)) {
+    out.refused.clear();  // the column says so too
+  }
+  if (ran_on_a_part(notes)) {
+    out.refused = "a part of the GPUs, which n_gpus should count";
   }
   if (days_of_a_run(notes)) {
     out.slower = std::max(out.slower, kDowntimeError);
@@ -376,6 +442,7 @@ std::optional<double> cost_of_note(const std::string& field) {
       {"bubble", 0.20},
       {"frozen layers", 0.30},  // a step of none has a third of its work
       {"clock", 0.20},
+      {"batch ramp", 0.10},  // a batch of half the size
       {"loss", 0.03},
       {"mlp", 0.03},
       {"tflops convention", 0.15}};  // full or half attention, recomputation

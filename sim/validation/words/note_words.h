@@ -21,6 +21,10 @@ struct NoteWords {
 };
 NoteWords note_words(const RunRow& row);
 
+/// The row with what clauses of its notes, and words of its software, say of columns that are
+/// blank: format, recomputation, attention's kernels, compilation; told.
+RunRow with_noted_columns(RunRow row);
+
 /// How texts say that FLOPs are counted.
 struct FlopsWords {
   bool hardware = false, model = false;  ///< recomputed forwards counted, or not; both may be named

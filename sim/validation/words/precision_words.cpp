@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "sim/core/error.h"
+#include "sim/validation/cells/text_has.h"
 #include "sim/validation/words/layout_words.h"
 
 namespace headway::validation {
@@ -12,7 +13,7 @@ namespace {
 
 using core::Precision;
 
-enum class PrecisionSays { nothing, format, mixed, pure, blocks };
+enum class PrecisionSays { nothing, format, mixed, pure, blocks, beside };
 
 struct PrecisionPhrase {
   std::string_view phrase;
@@ -33,6 +34,18 @@ constexpr PrecisionPhrase kPrecisionPhrases[] = {
     {"fp16", PrecisionSays::format, Precision::fp16},
     {"float16", PrecisionSays::format, Precision::fp16},
     {"half", PrecisionSays::format, Precision::fp16},
+    {"16mixed", PrecisionSays::format, Precision::fp16},  // Lightning's word
+    {"comm", PrecisionSays::beside},
+    {"comms", PrecisionSays::beside},
+    {"communication", PrecisionSays::beside},
+    {"allgather", PrecisionSays::beside},
+    {"allreduce", PrecisionSays::beside},
+    {"reducescatter", PrecisionSays::beside},
+    {"alltoall", PrecisionSays::beside},
+    {"dispatch", PrecisionSays::beside},
+    {"moments", PrecisionSays::beside},
+    {"optimizer", PrecisionSays::beside},
+    {"w", PrecisionSays::nothing},
     {"tf32", PrecisionSays::format, Precision::tf32},
     {"fp32", PrecisionSays::format, Precision::fp32},
     {"float32", PrecisionSays::format, Precision::fp32},
@@ -91,12 +104,27 @@ PrecisionWords precision_words(const std::string& cell) {
   bool mixed = false, blocks = false;
   std::string taken;
   std::vector<Precision> narrow;  // formats of 16 bits and fewer
-  for (const CellWord& word : read_words(undenied_cell(cell), known)) {
+  if (all_denied(cell)) {
+    out.open = true;
+    out.nearness = fmt::format("precision: '{}' names none that is used; the usual is taken", cell);
+    return out;
+  }
+  const std::vector<CellWord> words = read_words(undenied_cell(cell), known);
+  for (auto at = words.begin(); at != words.end(); ++at) {
+    const CellWord& word = *at;
     if (!word.phrase) {
       add_word(out.unknown, word.text);
       continue;
     }
     const PrecisionPhrase& phrase = kPrecisionPhrases[*word.phrase];
+    const auto next = std::next(at);
+    if (next != words.end() && next->phrase &&
+        kPrecisionPhrases[*next->phrase].says == PrecisionSays::beside &&
+        phrase.says == PrecisionSays::format) {
+      out.nearness =
+          fmt::format("precision: '{} {}' is not of the products", word.text, next->text);
+      continue;
+    }
     mixed = mixed || phrase.says == PrecisionSays::mixed;
     out.pure = out.pure || phrase.says == PrecisionSays::pure;
     blocks = blocks || phrase.says == PrecisionSays::blocks;
@@ -116,7 +144,8 @@ PrecisionWords precision_words(const std::string& cell) {
     throw core::Error("unknown precision " + cell);
   }
   const bool either =
-      narrow.size() > 1 && (cell.find('/') != std::string::npos || *out.format == Precision::bf16);
+      narrow.size() > 1 && (contains_any(cell, std::array{"/", "->", "\xE2\x86\x92", " to "}) ||
+                            *out.format == Precision::bf16);
   out.open = !out.format || out.pure || blocks || either;
   if (either) {
     out.nearness = fmt::format("precision: of '{}' the products are taken to have {}", cell, taken);

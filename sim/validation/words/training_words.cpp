@@ -1,6 +1,9 @@
 // Words of names, architectures and notes for what is trained, and how its states lie in memory.
 #include <algorithm>
+#include <array>
+#include <fmt/format.h>
 
+#include "sim/core/text.h"
 #include "sim/validation/words/model_words.h"
 
 namespace headway::validation {
@@ -29,7 +32,8 @@ enum class TrainingSays {
   power,
   watts,
   unmodelled,
-  unmodelled_name  ///< in a name or an architecture; notes speak of much else
+  unmodelled_name,  ///< in a name, an architecture or software; notes speak of much else
+  beside_models     ///< software that trains beside other models, unless the row says otherwise
 };
 
 struct TrainingPhrase {
@@ -75,6 +79,7 @@ constexpr TrainingPhrase kTrainingPhrases[] = {
     {"varlen", TrainingSays::packed},
     {"fullfinetuning", TrainingSays::all_weights},
     {"fullfinetune", TrainingSays::all_weights},
+    {"fullft", TrainingSays::all_weights},
     {"fullparameterfinetuning", TrainingSays::all_weights},
     {"fullparameterfinetune", TrainingSays::all_weights},
     {"fullparametertraining", TrainingSays::all_weights},
@@ -122,6 +127,16 @@ constexpr TrainingPhrase kTrainingPhrases[] = {
     {"lomo", TrainingSays::unmodelled},
     {"mezo", TrainingSays::unmodelled},
     {"relora", TrainingSays::unmodelled},
+    {"vllm", TrainingSays::unmodelled},
+    {"sglang", TrainingSays::unmodelled},
+    {"tensorrtllm", TrainingSays::unmodelled},
+    {"trtllm", TrainingSays::unmodelled},
+    {"lmdeploy", TrainingSays::unmodelled},
+    {"llama.cpp", TrainingSays::unmodelled},
+    {"openrlhf", TrainingSays::beside_models},
+    {"verl", TrainingSays::beside_models},
+    {"trlx", TrainingSays::beside_models},
+    {"nemoaligner", TrainingSays::beside_models},
     {"inferenceonly", TrainingSays::unmodelled},
     {"evaluationonly", TrainingSays::unmodelled},
     {"inference", TrainingSays::unmodelled_name},
@@ -211,23 +226,56 @@ void add_phrase(TrainingSays says, const std::string& text, TrainingWords& out) 
     case TrainingSays::power:
     case TrainingSays::watts:
     case TrainingSays::unmodelled_name:
+    case TrainingSays::beside_models:
       break;
   }
 }
 
-/// The word of a name or an architecture for what is no training of all weights by its own loss.
-std::string unmodelled_in_name(const std::string& text) {
+/// The first word of a text that says this; empty: none does.
+std::string word_that(TrainingSays says, const std::string& text) {
   static const std::vector<std::string_view> known = phrases_of(kTrainingPhrases);
   for (const CellWord& word : read_words(undenied(text), known)) {
-    if (word.phrase && kTrainingPhrases[*word.phrase].says == TrainingSays::unmodelled_name) {
+    if (word.phrase && kTrainingPhrases[*word.phrase].says == says) {
       return word.text;
     }
   }
   return "";
 }
 
-/// Numbers that belong to a phrase: "r=16", "rank 16", "LoRA-16", "power cap 500 W".
-void read_text(const std::string& text, TrainingWords& out) {
+/// Software whose trainer runs beside other models, where nothing else of the row names training of
+/// one alone; empty: none.
+std::string trains_beside(const RunRow& row) {
+  static constexpr std::array<const char*, 6> kAlone = {"sft",         "fine-tun",  "finetun",
+                                                        "pretraining", "pre-train", "pretrain"};
+  const std::string software = word_that(TrainingSays::beside_models, row.era);
+  const std::string said =
+      core::lower_case(row.era + " " + row.model + " " + row.arch + " " + row.notes);
+  return contains_any(said, kAlone) || software.empty()
+             ? ""
+             : software +
+                   " (other models beside the one that trains; notes of SFT or pretraining "
+                   "say that there are none)";
+}
+
+/// The word of free texts for training beside other models or for none, in a clause that does not
+/// say that it was before this run or after it; empty: none.
+std::string unmodelled_here(const std::string& text) {
+  static constexpr std::array<const char*, 9> kElsewhen = {
+      "before", "after", "later", "then ", "next", "followed", "prior", "earlier", "teacher not"};
+  for (const std::string& clause : clauses_of(core::lower_case(text))) {
+    const std::string word = word_that(TrainingSays::unmodelled, clause);
+    if (!word.empty() && !contains_any(clause, kElsewhen)) {
+      return word;
+    }
+  }
+  return "";
+}
+
+enum class TextOf { name, notes };
+
+/// Numbers that belong to a phrase: "r=16", "rank 16", "power cap 500 W"; in a name also "LoRA-16",
+/// while notes speak of other numbers behind the word.
+void read_text(const std::string& text, TextOf text_of, TrainingWords& out) {
   static const std::vector<std::string_view> known = phrases_of(kTrainingPhrases);
   const std::vector<CellWord> words = read_words(undenied(text), known);
   const auto says = [&](std::size_t at, TrainingSays what) {
@@ -246,13 +294,17 @@ void read_text(const std::string& text, TrainingWords& out) {
     all_products = all_products || says(i, TrainingSays::all_products);
     const int number = words[i].number.value_or(0);
     const bool of_rank =
-        i > 0 && (says(i - 1, TrainingSays::rank) || says(i - 1, TrainingSays::adapters) ||
-                  says(i - 1, TrainingSays::four_bit_adapters));
+        i > 0 && (says(i - 1, TrainingSays::rank) ||
+                  (text_of == TextOf::name && (says(i - 1, TrainingSays::adapters) ||
+                                               says(i - 1, TrainingSays::four_bit_adapters))));
     rank = of_rank && number > 0 && !(i + 1 < words.size() && words[i + 1].text == "bit") ? number
                                                                                           : rank;
     watts = number > 0 && says(i + 1, TrainingSays::watts) ? number : watts;
   }
-  if (out.adapters && rank > 0) {
+  constexpr int kMostRank = 512;  // twice the largest of published runs
+  if (out.adapters && rank > kMostRank) {
+    out.refused = fmt::format("adapters of rank {}, more than {}", rank, kMostRank);
+  } else if (out.adapters && rank > 0) {
     out.adapters->rank = rank;
     out.adapters_open = !all_products;
   }
@@ -263,18 +315,23 @@ void read_text(const std::string& text, TrainingWords& out) {
 
 TrainingWords training_words(const RunRow& row) {
   TrainingWords out;
-  read_text(row.model, out);
-  read_text(row.arch, out);
-  for (const std::string& text : {row.model, row.arch}) {
-    out.refused = out.refused.empty() ? unmodelled_in_name(text) : out.refused;
+  read_text(row.model, TextOf::name, out);
+  read_text(row.arch, TextOf::name, out);
+  for (const std::string& text : {row.model, row.arch, row.era}) {
+    out.refused =
+        out.refused.empty() ? word_that(TrainingSays::unmodelled_name, text) : out.refused;
   }
-  // A note may speak of other runs: what it changes is told, nothing is refused for it, and what it
-  // only compares with is none of this one. So of the words for the software.
+  out.refused = out.refused.empty() ? trains_beside(row) : out.refused;
+  // A note may speak of other runs: what it changes is told, and what it only compares with is none
+  // of this one. So of the words for the software.
   const TrainingWords before = out;
-  read_text(uncompared(row.era + "; " + row.notes), out);
+  const std::string free = uncompared(row.era + "; " + row.notes);
+  read_text(free, TextOf::notes, out);
   out.adapters = out.all_weights ? before.adapters : out.adapters;
   out.adapters_open = out.all_weights ? before.adapters_open : out.adapters_open;
-  if (before.refused.empty() && !out.refused.empty()) {
+  if (const std::string here = unmodelled_here(free); before.refused.empty() && !here.empty()) {
+    out.refused = here;
+  } else if (before.refused.empty() && !word_that(TrainingSays::unmodelled, free).empty()) {
     out.nearness = "notes: '" + out.refused + "' is taken for a word on other training";
     out.refused.clear();
   }
@@ -286,6 +343,9 @@ TrainingWords training_words(const RunRow& row) {
                        out.adapters.has_value() != before.adapters.has_value();
   if (changed && out.nearness.empty()) {
     out.nearness = "notes: their words for adapters, optimizer or offload are taken for this run";
+    if (out.adapters) {
+      out.nearness += fmt::format(", adapters of rank {}", out.adapters->rank);
+    }
   }
   return out;
 }
