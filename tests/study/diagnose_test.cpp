@@ -9,7 +9,7 @@
 #include "sim/core/error.h"
 #include "sim/study/diagnose/likelihood.h"
 #include "sim/study/diagnose/next_step.h"
-#include "sim/study/diagnose/step_series.h"
+#include "sim/study/evidence/step_series.h"
 
 #include "tests/study/planted.h"
 

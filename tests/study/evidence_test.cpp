@@ -1,5 +1,5 @@
 // Figures that logs of all kinds are turned into.
-#include "sim/study/diagnose/evidence.h"
+#include "sim/study/evidence/evidence.h"
 
 #include <cmath>
 #include <fmt/format.h>

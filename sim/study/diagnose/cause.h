@@ -14,7 +14,7 @@
 #include "sim/core/progress/joint_progress.h"
 #include "sim/drill/setup.h"
 #include "sim/network/fabric/fabric.h"
-#include "sim/study/diagnose/evidence.h"
+#include "sim/study/evidence/evidence.h"
 #include "sim/training/check.h"
 #include "sim/training/explain/observed_step.h"
 

@@ -12,7 +12,7 @@
 #include "sim/core/model_constant.h"
 #include "sim/core/result_fields.h"
 #include "sim/study/diagnose/cause.h"
-#include "sim/study/diagnose/evidence.h"
+#include "sim/study/evidence/evidence.h"
 #include "sim/study/run_report.h"
 #include "sim/validation/compared/compared_runs.h"
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "sim/study/diagnose/cause.h"
-#include "sim/study/diagnose/evidence.h"
+#include "sim/study/evidence/evidence.h"
 #include "sim/study/diagnose/likelihood.h"
 
 namespace headway::study {

@@ -1,4 +1,4 @@
-#include "sim/study/diagnose/step_states.h"
+#include "sim/study/evidence/step_states.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,11 +1,11 @@
-#include "sim/study/diagnose/step_series.h"
+#include "sim/study/evidence/step_series.h"
 
 #include <algorithm>
 #include <cmath>
 #include <map>
 #include <span>
 
-#include "sim/study/diagnose/step_states.h"
+#include "sim/study/evidence/step_states.h"
 
 #include "calibrate/fit/least_squares.h"
 

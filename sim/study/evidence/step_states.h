@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/study/diagnose/step_series.h"
+#include "sim/study/evidence/step_series.h"
 
 namespace headway::study {
 

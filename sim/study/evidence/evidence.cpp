@@ -1,4 +1,4 @@
-#include "sim/study/diagnose/evidence.h"
+#include "sim/study/evidence/evidence.h"
 
 #include <algorithm>
 #include <cmath>
@@ -18,8 +18,8 @@
 #include "sim/import/measured/training_log.h"
 #include "sim/network/collective/closed_form.h"
 #include "sim/study/collective.h"
-#include "sim/study/diagnose/same_job.h"
-#include "sim/study/diagnose/step_series.h"
+#include "sim/study/evidence/same_job.h"
+#include "sim/study/evidence/step_series.h"
 #include "sim/study/expect/expect.h"
 
 #include "calibrate/fit/import_samples.h"

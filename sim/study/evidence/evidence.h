@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "sim/core/collective.h"
-#include "sim/study/diagnose/feature.h"
+#include "sim/study/evidence/feature.h"
 #include "sim/training/check.h"
 
 namespace headway::study {
