@@ -9,6 +9,9 @@
 
 namespace headway::study {
 
+/// A smaller change, relative, is no other state. Judged.
+inline constexpr double kLeastChange = 0.03;
+
 /// Lines in which steps stay as they are, or change steadily.
 struct SeriesState {
   std::size_t begin = 0, end = 0;  ///< of the lines, the end is none of them
