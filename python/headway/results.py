@@ -137,6 +137,7 @@ DiagnoseResult = Result
 Compared = Record
 Suspect = Record
 Mending = Record
+Place = Record
 SuspectPart = Record
 NextStep = Record
 EstimateResult = Result

@@ -3688,7 +3688,7 @@ class Suspect(Record):
     """`suspects[]` of ``headway diagnose``: the likeliest first"""
 
     @property
-    def cause(self) -> Literal["none", "slow_node", "half_rate_nic", "slow_way", "hashed_collisions", "power_cap", "eager_kernels", "wrong_attention", "data_starvation", "recompute", "frequent_saves", "slow_storage", "jitter", "unlisted"]:
+    def cause(self) -> Literal["none", "slow_node", "half_rate_nic", "slow_way", "hashed_collisions", "power_cap", "eager_kernels", "wrong_attention", "data_starvation", "recompute", "frequent_saves", "regular_pauses", "slow_storage", "jitter", "unlisted"]:
         """which; of a pair the first"""
     @property
     def words(self) -> str:
@@ -3696,7 +3696,8 @@ class Suspect(Record):
     @property
     def probability(self) -> float:
         """posterior: every cause, `none` and `unlisted` are as likely before, a pair of causes
-        a fiftieth of that"""
+        a fiftieth of that, a setting of the software a hundredth where steps became slower on
+        the way"""
     @property
     def log_likelihood(self) -> float:
         """of the logs if it is so: mean over severities and places"""
@@ -3706,6 +3707,9 @@ class Suspect(Record):
     @property
     def mending(self) -> Mending:
         """what it brings to mend it"""
+    @property
+    def places(self) -> tuple[Place, ...]:
+        """nodes it may be at, the likeliest first; empty: no file tells places apart"""
     @property
     def parts(self) -> tuple[SuspectPart, ...]:
         """the two causes of a pair; empty: it is a single one"""
@@ -3723,12 +3727,23 @@ class Mending(Record):
     def usd(self) -> float | None:
         """that the whole run costs less; null without prices [USD]"""
 
+class Place(Record):
+    """`suspects[].places[]` of ``headway diagnose``: nodes it may be at, the likeliest first;
+    empty: no file tells places apart"""
+
+    @property
+    def node(self) -> str:
+        """its name; empty: a node that no file names"""
+    @property
+    def probability(self) -> float:
+        """that it is there, if it is this cause"""
+
 class SuspectPart(Record):
     """`suspects[].parts[]` of ``headway diagnose``: the two causes of a pair; empty: it is a
     single one"""
 
     @property
-    def cause(self) -> Literal["none", "slow_node", "half_rate_nic", "slow_way", "hashed_collisions", "power_cap", "eager_kernels", "wrong_attention", "data_starvation", "recompute", "frequent_saves", "slow_storage", "jitter", "unlisted"]:
+    def cause(self) -> Literal["none", "slow_node", "half_rate_nic", "slow_way", "hashed_collisions", "power_cap", "eager_kernels", "wrong_attention", "data_starvation", "recompute", "frequent_saves", "regular_pauses", "slow_storage", "jitter", "unlisted"]:
         """which"""
     @property
     def words(self) -> str:
@@ -3744,6 +3759,9 @@ class NextStep(Record):
     @property
     def feature(self) -> Literal["step_time", "spread", "pauses", "regularity", "forward", "backward", "rank_ratio", "stage_waits", "data", "optimizer", "input", "memory", "reserved_memory", "bus_bandwidth", "clock_ratio", "power", "products", "save", "load"]:
         """what to measure"""
+    @property
+    def of_places(self) -> bool:
+        """it tells at which node the first suspect is, not which it is"""
     @property
     def command(self) -> str:
         """how"""

@@ -46,6 +46,8 @@ std::string kind_without_required(const std::set<std::string, std::less<>>& keys
 
 }  // namespace
 
+bool is_scenario_text(std::string_view text) { return top_keys(text).contains("headway"); }
+
 std::string kind_of_text(std::string_view text) {
   const auto keys = top_keys(text);
   std::string kind;

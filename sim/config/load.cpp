@@ -198,16 +198,16 @@ template Loaded<training::CalibrationSpec> load_entry(const fs::path&, const Loa
 std::string kind_of_file(const fs::path& path) {
   std::error_code ignored;  // an empty name, a working folder that is gone: the reader says it
   const std::string folder = fs::absolute(path, ignored).parent_path().filename().string();
-  if (find_kind(folder) != nullptr) {
-    return folder;
-  }
+  const bool known = find_kind(folder) != nullptr;
   if (!fs::is_regular_file(path, ignored)) {
-    return "scenarios";
+    return known ? folder : "scenarios";
   }
   try {
-    return kind_of_text(core::read_file(path, core::kLargestConfiguration));
+    const std::string text = core::read_file(path, core::kLargestConfiguration);
+    return known && !is_scenario_text(text) ? folder : kind_of_text(text);
   } catch (const core::Error&) {
-    return "scenarios";  // whoever reads the file next says what is wrong with it
+    // Whoever reads the file next says what is wrong with it.
+    return known ? folder : "scenarios";
   }
 }
 

@@ -71,12 +71,13 @@ LoadedScenario load_scenario_text(std::string_view text,
 template <class Spec>
 Loaded<Spec> load_entry(const std::filesystem::path& path, const LoadOptions& options = {});
 
-/// The kind (folder name) of a configuration file: the name of its folder if that is a catalogue
-/// folder, else the kind whose required keys the file has, else "scenarios".
+/// The kind (folder name) of a configuration file: "scenarios" if it has the key `headway`, the
+/// name of its folder if that is a catalogue folder, else the kind whose required keys the file
+/// has, else "scenarios".
 std::string kind_of_file(const std::filesystem::path& path);
 
-/// Reads a catalogue or scenario file of the kind its folder says; the rules across fields of a
-/// scenario (`training::check`) are not applied.
+/// Reads a catalogue or scenario file of the kind that `kind_of_file` says; the rules across fields
+/// of a scenario (`training::check`) are not applied.
 /// @throws core::Error with all complaints together
 void check_entry(const std::filesystem::path& path, const LoadOptions& options = {});
 

@@ -125,6 +125,12 @@ class OwnKeys {
     });
   }
 
+  /// Whether the scenario says the key, or nobody knows who does.
+  [[nodiscard]] bool says(std::string_view path) const {
+    const auto mark = marks_.find(path);
+    return mark == marks_.end() || mark->second.line == 0 || mark->second.file == file_;
+  }
+
   /// "model.ffn 100 does nothing without dense layers; write 'ffn: 0'"
   template <class T>
   void add(bool idle, std::string_view path, const T& value, std::string_view why_and_remedy) {
@@ -260,26 +266,34 @@ void add_vision(const Scenario& s, std::vector<std::string>& list) {
 
 /// Above the limit at which shares of the peak were measured they are extrapolated, and nothing
 /// says that the board can draw so much.
-void add_power(const Scenario& s, std::vector<std::string>& list) {
+/// @param said  the limit is not that of a catalogue's entry
+void add_power(const Scenario& s, bool said, std::vector<std::string>& list) {
   const auto& gpu = s.cluster.node.gpu;
   const auto shares = s.calibration.kernels.value_or(gpu.sustained);
   if (shares.power > gpu.idle_power && gpu.power > shares.power) {
-    list.push_back(fmt::format(
-        "cluster.node.gpu.power of {:g} W is above the {:g} W at which the shares of the {}'s "
-        "peaks hold (sustained.power): products and attention are taken to be {:.3g} times as "
-        "fast, which no measurement covers",
-        gpu.power.si(), shares.power.si(), gpu.name, gpu::power_share(gpu, shares)));
+    const std::string shares_of =
+        fmt::format("the {:g} W at which the shares of the {}'s peaks hold (sustained.power)",
+                    shares.power.si(), gpu.name);
+    const std::string faster = fmt::format(
+        "products and attention are taken to be {:.3g} times as fast, which no "
+        "measurement covers",
+        gpu::power_share(gpu, shares));
+    list.push_back(said ? fmt::format("cluster.node.gpu.power of {:g} W is above {}: {}",
+                                      gpu.power.si(), shares_of, faster)
+                        : fmt::format("the catalogue's limit of {:g} W is above {}: {}",
+                                      gpu.power.si(), shares_of, faster));
   }
-  const bool said = s.cluster.power && s.cluster.power->least_board;
-  const core::Watts least = said ? *s.cluster.power->least_board : kLeastBoardShare * shares.power;
+  const bool least_said = s.cluster.power && s.cluster.power->least_board;
+  const core::Watts least =
+      least_said ? *s.cluster.power->least_board : kLeastBoardShare * shares.power;
   constexpr double kRounding = 1e-9;  // Source: 2/7 in double precision errs by less
   if (shares.power > gpu.idle_power && gpu.power < least * (1 - kRounding)) {
     list.push_back(fmt::format(
         "cluster.node.gpu.power of {:g} W is below the {:.0f} W that a {} can be limited to ({}): "
         "simulated as if it could",
         gpu.power.si(), least.si(), gpu.name,
-        said ? "cluster.power.least_board"
-             : "2/7 of its own, that of an H100; cluster.power.least_board says another"));
+        least_said ? "cluster.power.least_board"
+                   : "2/7 of its own, that of an H100; cluster.power.least_board says another"));
   }
 }
 
@@ -308,7 +322,7 @@ std::vector<std::string> unused_fields(const CheckedScenario& checked) {
   if (s.run.until) {
     add_recovery_keys(s, keys);
   }
-  add_power(s, list);
+  add_power(s, keys.says("cluster.node.gpu.power"), list);
   for (std::string& text : price_warnings(s)) {
     list.push_back(std::move(text));
   }

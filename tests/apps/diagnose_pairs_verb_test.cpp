@@ -18,7 +18,7 @@ struct PrintedSteps {
   double seconds = 3.31;
   double slowest = 1;  ///< rank / fastest
   double input = 0;
-  int every = 0;  ///< steps from a pause of six seconds to the next
+  int every = 0;  ///< steps from a save of six seconds to the next
 };
 
 /// Megatron-LM's lines of a hundred steps, and its timers at the end.
@@ -28,6 +28,7 @@ std::string printed(const PrintedSteps& steps) {
     const double pause = steps.every > 0 && i % steps.every == 0 ? 6.0 : 0;
     log += fmt::format(" iteration {}/ 900 | elapsed time per iteration (ms): {:.1f} |\n", i,
                        1e3 * (steps.seconds * (1 + 0.003 * (i % 5 - 2)) + pause));
+    log += pause > 0 ? fmt::format("saving checkpoint at iteration {:8d} to /ckpt\n", i) : "";
   }
   log += "(min, max) time across ranks (ms):\n";
   const auto timer = [&](const char* name, double ms, double ratio) {

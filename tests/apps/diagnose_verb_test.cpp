@@ -24,12 +24,13 @@ class DiagnoseVerb : public ProgramTest {
     return json::parse(run("run s.yaml --format json").out)["step"]["time_s"];
   }
 
-  /// MaxText's line of each step; every `pause`-th takes `seconds` more.
+  /// MaxText's line of each step; every `pause`-th takes `seconds` more, for a save that it says.
   static std::string maxtext(double step, int pause = 0, double seconds = 0) {
     std::string log;
     for (int i = 1; i <= 120; ++i) {
       const double scatter = 1 + 0.004 * (i % 5 - 2);
       const double more = pause > 0 && i % pause == 0 ? seconds : 0;
+      log += more > 0 ? fmt::format("Saved a checkpoint at step {}\n", i) : "";
       log += fmt::format(
           "completed step: {}, seconds: {:.4f}, TFLOP/s/device: 400.0, Tokens/s/device: {:.1f}, "
           "total_weights: 131072, loss: 9.1\n",

@@ -32,7 +32,7 @@ const std::map<std::string, std::string> kBothWays{
     {"sim/plan", "shortlist"},
     {"sim/report", "verbs"},
     {"sim/study", "packets points verdict"},
-    {"sim/study/diagnose", "expect"},
+    {"sim/study/evidence", "expect"},
     {"sim/study/points", "verdict"},
     {"sim/training", "degraded occupancy orbits power sites step unequal"},
     {"sim/training/assumptions", "step"},
@@ -65,7 +65,7 @@ const std::set<std::string> kCircles{
     "sim/plan: . shortlist",
     "sim/report: . points verbs",
     "sim/study: . packets points verdict",
-    "sim/study: diagnose expect",
+    "sim/study: evidence expect",
     "sim/training: . assumptions degraded imbalance occupancy orbits packets power sites step "
     "unequal",
     "sim/validation: . compared words",

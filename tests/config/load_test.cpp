@@ -227,6 +227,14 @@ TEST(Catalogue, ListsEveryEntryOnce) {
   EXPECT_THROW(list_entries("gpu", {}), core::Error);
 }
 
+// A scenario is one in any folder: of `models` too its key decides.
+TEST(Catalogue, AScenarioIsOneInAFolderOfAnotherName) {
+  const Folder folder;
+  const auto scenario = folder.write("models/ok.yaml", "headway: 1\nname: a\n");
+  EXPECT_EQ(kind_of_file(scenario), "scenarios");
+  EXPECT_EQ(kind_of_file(folder.write("models/a.yaml", "name: a\n")), "models");
+}
+
 TEST(Catalogue, EveryFileOfTheSourceTreePassesTheCheck) {
   const std::filesystem::path configs = std::filesystem::path(HEADWAY_SOURCE_DIR) / "configs";
   std::size_t files = 0;

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <string>
 
+#include "sim/workload/closed_form.h"
+
 #include "tests/import/hugging_face_keys.h"
 
 namespace headway::import {
@@ -42,6 +44,46 @@ TEST(ExpertFamilies, GlmFlashIsReadAsDeepSeek) {
   EXPECT_EQ(read_keys(keys("glm4_moe_lite")), read_keys(keys("deepseek_v3")));
   EXPECT_THAT(message_of_keys(keys("glm4_moe_lite") + R"(, "mlp_layer_types": ["sparse"])"),
               HasSubstr("'mlp_layer_types' must be 'dense' in the first 1 layers"));
+}
+
+// K-EXAONE: windows on three layers of four and a mixture behind the first; its card says 236B, of
+// which 23B meet a token.
+TEST(ExpertFamilies, KExaoneHasWindowsAndAMixture) {
+  const ModelSpec model = read_keys(shape("exaone_moe", 48, 6144, 64, 8, 18432, 153600) +
+                                    R"(, "head_dim": 128, "sliding_window": 128,
+      "sliding_window_pattern": "LLLG", "num_experts": 128, "num_experts_per_tok": 8,
+      "num_shared_experts": 1, "moe_intermediate_size": 2048, "first_k_dense_replace": 1)");
+  EXPECT_EQ(model.window_period, 4);
+  EXPECT_NEAR(workload::count_parameters(model).total() / 1e9, 236, 1);
+  EXPECT_NEAR(workload::count_parameters(model).active / 1e9, 23, 1);
+}
+
+// Solar Open has GLM's mixture on every layer, FlexOlmo is OLMoE's under another name.
+TEST(ExpertFamilies, SolarAndFlexOlmoAreReadAsTheirModels) {
+  const std::string solar = R"(, "head_dim": 128, "n_routed_experts": 128,
+      "num_experts_per_tok": 8, "n_shared_experts": 1, "moe_intermediate_size": 1280)";
+  const auto keys = [&](const char* type) {
+    return shape(type, 48, 4096, 64, 8, 10240, 196608) + solar;
+  };
+  EXPECT_EQ(read_keys(keys("solar_open")), read_keys(keys("glm4_moe")));
+  EXPECT_NEAR(workload::count_parameters(read_keys(keys("solar_open"))).total() / 1e9, 102, 1);
+  const auto olmo = [](const char* type) {
+    return shape(type, 32, 4096, 32, 32, 11008, 100352) +
+           R"(, "num_experts": 7, "num_experts_per_tok": 5)";
+  };
+  EXPECT_EQ(read_keys(olmo("flex_olmo")), read_keys(olmo("olmoe")));
+}
+
+// Keys of published files that change no shape, or say another key again, are no news.
+TEST(ExpertFamilies, WhatChangesNoShapeIsNotSaid) {
+  const auto imported =
+      import_hugging_face_config("{" + shape("granitemoe", 2, 64, 4, 4, 128, 100) +
+                                     R"(, "num_local_experts": 4, "num_experts_per_tok": 2,
+      "normalization_function": "rmsnorm", "layernorm_mlp_beta": 1.0, "shared_moe_mode": "sigmoid",
+      "postnorm": true, "attn_temperature_tuning": 4, "cache_implementation": "hybrid",
+      "attn_rotary_emb": 64, "tokens_per_second": 2})",
+                                 "config.json");
+  EXPECT_THAT(imported.remarks, testing::IsEmpty());
 }
 
 std::string llama4(const std::string& more) {

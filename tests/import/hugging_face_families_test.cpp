@@ -193,6 +193,18 @@ std::vector<Published> mixtures() {
       {shape("olmoe", 16, 2048, 16, 16, 1024, 50304) +
            R"(, "num_experts": 64, "num_experts_per_tok": 8)",
        6.92},
+      {shape("flex_olmo", 32, 4096, 32, 32, 11008, 100352) +
+           R"(, "num_experts": 7, "num_experts_per_tok": 5)",
+       33.27},
+      {shape("solar_open", 48, 4096, 64, 8, 10240, 196608) +
+           R"(, "head_dim": 128, "n_routed_experts": 128, "num_experts_per_tok": 8,
+        "n_shared_experts": 1, "moe_intermediate_size": 1280)",
+       102.65},
+      {shape("exaone_moe", 48, 6144, 64, 8, 18432, 153600) +
+           R"(, "head_dim": 128, "sliding_window": 128,
+        "sliding_window_pattern": "LLLG", "num_experts": 128, "num_experts_per_tok": 8,
+        "num_shared_experts": 1, "moe_intermediate_size": 2048, "first_k_dense_replace": 1)",
+       236.57},
       {shape("phimoe", 32, 4096, 32, 8, 6400, 32064) +
            R"(, "num_local_experts": 16, "num_experts_per_tok": 2)",
        41.9},

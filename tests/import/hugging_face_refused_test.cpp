@@ -15,8 +15,8 @@ TEST(HuggingFaceRefusals, WhatIsNotModelledIsRefusedByName) {
   const auto refused = [](const char* type) {
     return message_of_keys(fmt::format(R"("model_type": "{}")", type));
   };
-  for (const char* type : {"qwen3_omni_moe", "plamo2", "rwkv", "qwen3_5", "mllama", "llama4",
-                           "llava", "gemma3", "gemma4", "bert", "t5", "whisper"}) {
+  for (const char* type :
+       {"qwen3_omni_moe", "qwen3_5", "llama4", "gemma3", "gemma4", "bert", "t5", "whisper"}) {
     EXPECT_THAT(refused(type), HasSubstr(fmt::format("model_type '{}' is a", type))) << type;
     EXPECT_THAT(refused(type), HasSubstr("that is not among those that are read: decoders of text"))
         << type;
@@ -35,9 +35,57 @@ TEST(HuggingFaceRefusals, WhatIsNotModelledIsRefusedByName) {
                                    std::pair("recurrent_gemma", "gated linear recurrences"),
                                    std::pair("bailing_hybrid", "lightning attention beside"),
                                    std::pair("step3p5", "gates of whole heads"),
+                                   std::pair("plamo2", "state-space layers with norms of"),
+                                   std::pair("rwkv7", "recurrent layers (RWKV's mixing"),
+                                   std::pair("xlstm", "recurrent layers with matrices"),
+                                   std::pair("mllama", "layers of attention from text to images"),
+                                   std::pair("gemma3n", "layers that share keys and values, emb"),
+                                   std::pair("pixtral", "an encoder of images that is not among"),
+                                   std::pair("hymba", "heads of attention and of a state space"),
+                                   std::pair("longcat_flash_ngram", "embeddings of several tokens"),
+                                   std::pair("bitnet", "weights of three values"),
+                                   std::pair("lfm2_vl", "gated short convolutions"),
                                    std::pair("afmoe", "gated attention with windows")}) {
     EXPECT_THAT(refused(type), HasSubstr(fmt::format("model_type '{}' has {}", type, part)));
   }
+}
+
+// Of a model whose encoder is not read the decoder of text is, from a file of its own.
+TEST(HuggingFaceRefusals, WhatCanBeReadOfAModelWithAnotherEncoderIsSaid) {
+  EXPECT_THAT(
+      message_of_keys(R"("model_type": "llava", "text_config": {"model_type": "llama"})"),
+      HasSubstr("model_type 'llava' has an encoder of images that is not among those that are "
+                "read, which is not modelled; its text decoder is, from a file that is the object "
+                "'text_config' alone"));
+}
+
+// Keys of one file that contradict each other.
+TEST(HuggingFaceRefusals, KeysThatContradictEachOtherAreSaid) {
+  EXPECT_THAT(message_of_keys(shape("deepseek_v3", 2, 64, 4, 4, 128, 100) +
+                              R"(, "kv_lora_rank": 16, "qk_nope_head_dim": 16,
+        "qk_rope_head_dim": 8, "v_head_dim": 16, "n_routed_experts": 256, "num_experts_per_tok": 2,
+        "moe_intermediate_size": 48, "n_group": 7, "topk_group": 4)"),
+              HasSubstr("'n_group' 7 does not divide the 256 experts"));
+  EXPECT_THAT(
+      message_of_keys(shape("kimi_linear", 4, 64, 4, 4, 128, 100) +
+                      R"(, "kv_lora_rank": 16, "qk_nope_head_dim": 16,
+        "qk_rope_head_dim": 8, "v_head_dim": 16, "num_experts": 8, "num_experts_per_token": 2,
+        "moe_intermediate_size": 48, "linear_attn_config": {"num_heads": 4, "head_dim": 16,
+        "full_attn_layers": [3], "kda_layers": [1, 2, 3]})"),
+      HasSubstr("layers 3, 4 are in neither or both of 'full_attn_layers' and 'kda_layers'; "
+                "each must be in one"));
+  EXPECT_THAT(
+      message_of_keys(R"("model_type": "qwen3_vl", "text_config": {"model_type": "qwen3_vl_text",
+        "num_hidden_layers": 2, "hidden_size": 64, "num_attention_heads": 4,
+        "num_key_value_heads": 4, "intermediate_size": 128, "vocab_size": 100},
+        "vision_config": {"depth": 2, "num_heads": 4, "hidden_size": 64, "intermediate_size": 128,
+        "patch_size": 16, "out_hidden_size": 128})"),
+      HasSubstr("'out_hidden_size' 128 is not the 64 of the text decoder's 'hidden_size'"));
+  EXPECT_THAT(message_of_keys(R"("model_type": "nemotron_h", "hybrid_override_pattern": "M*-",
+        "num_hidden_layers": 3, "hidden_size": 64, "num_attention_heads": 4,
+        "num_key_value_heads": 4, "intermediate_size": 128, "vocab_size": 100,
+        "attention_head_dim": 16, "head_dim": 32)"),
+              HasSubstr("'head_dim' 32 is not 'attention_head_dim' 16"));
 }
 
 TEST(HuggingFaceRefusals, AHintNeverNamesAnotherModel) {

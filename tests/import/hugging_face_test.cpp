@@ -77,7 +77,7 @@ TEST(HuggingFace, RulesAcrossKeysAreChecked) {
 TEST(HuggingFace, UnknownFamiliesAreNamedWithASuggestion) {
   EXPECT_THAT(message_of(R"({"model_type": "lama"})"),
               HasSubstr("model_type 'lama' is not known; did you mean 'llama'?"));
-  EXPECT_THAT(message_of(R"({"model_type": "rwkv"})"), HasSubstr("is a recurrent model"));
+  EXPECT_THAT(message_of(R"({"model_type": "rwkv"})"), HasSubstr("has recurrent layers"));
   EXPECT_THAT(message_of(R"({"model_type": "unheard_of"})"), HasSubstr("known are llama, mistral"));
   EXPECT_THAT(message_of("{}"), HasSubstr("'model_type' is missing"));
 }

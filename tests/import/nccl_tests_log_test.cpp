@@ -117,5 +117,20 @@ TEST(NcclTestsLog, SaysWhatDataAreWrong) {
   }
 }
 
+// A copy of a running test ends within a row: the row is left out, and the test did not end.
+TEST(NcclTestsLog, ALastRowThatIsCutOffIsLeftOut) {
+  const std::string whole =
+      "# nThread 1 nGpus 1 minBytes 1048576 maxBytes 2097152 step: 2(factor)\n"
+      "# size count type redop root time algbw busbw #wrong time algbw busbw #wrong\n"
+      "1048576 262144 float sum -1 27.37 38.31 67.04 0 27.37 38.31 67.04 0\n";
+  const auto cut = read_nccl_tests_log(whole + "2097152 524288 float sum -1 42.21", "a.log");
+  EXPECT_EQ(cut.rows.size(), 1U);
+  EXPECT_EQ(unfinished_of(cut),
+            "it ends within line 4, which is left out; its last size is "
+            "1048576 B");
+  EXPECT_THROW(read_nccl_tests_log(whole + "2097152 524288 float sum -1 42.21\n", "a.log"),
+               core::Error);
+}
+
 }  // namespace
 }  // namespace headway::import

@@ -280,5 +280,62 @@ TEST(TrainingLog, SavesAndLoadsHaveLinesOfTheirOwn) {
               HasSubstr("'no' behind 'Finished saving the checkpoint in' is no number above zero"));
 }
 
+// A killed job leaves half a line: "8,37" of 8,372 tokens a second, "7" of 76 samples, a timer of
+// no time. None of it is read, and the line is said.
+TEST(TrainingLog, ALastLineThatDoesNotEndIsLeftOut) {
+  const std::string titan = "step: 1  loss: 2  memory: 48.10GiB(60.40%)  tps: 8,370\n";
+  const auto cut =
+      read_training_log(titan + "step: 2  loss: 2  memory: 48.10GiB(60.40%)  tps: 8,37", "a.log");
+  ASSERT_EQ(cut.steps.size(), 1U);
+  EXPECT_EQ(cut.steps[0].tokens_per_s_per_gpu, 8370);
+  EXPECT_THAT(cut.remarks, testing::ElementsAre(HasSubstr("line 2, the last one, does not end")));
+  const std::string deepspeed = "global_step=1, RunningAvgSamplesPerSec=76.2, CurrSamplesPerSec=";
+  EXPECT_EQ(read_training_log(deepspeed + "76.2\n" + deepspeed + "7", "a.log").steps.size(), 1U);
+  const std::string timers =
+      " iteration 1/ 9 | elapsed time per iteration (ms): 800.0 |\n"
+      "(min, max) time across ranks (ms):\n    forward-compute ......: (";
+  EXPECT_TRUE(read_training_log(timers, "a.log").parts.empty());
+  EXPECT_TRUE(read_training_log(titan, "a.log").remarks.empty());
+  // A text of one line is all there is.
+  EXPECT_EQ(read_training_log(titan.substr(0, titan.size() - 1), "a.log").steps.size(), 1U);
+}
+
+TEST(TrainingLog, AShortestTimeAboveTheLongestIsSaid) {
+  EXPECT_THAT(complaint_of("(min, max) time across ranks (ms):\n"
+                           "    forward-compute ......: (12328.84, 12261.11)\n"),
+              HasSubstr("the timer 'forward-compute' has its shortest time, 12328.84 ms, above its "
+                        "longest, 12261.11 ms"));
+}
+
+// What a log says of steps that pause: saves, collections of garbage (but for that before all
+// steps), settings; and what it says of steps that were lost.
+TEST(TrainingLog, TellsWhatStepsPauseForAndWhichWereLost) {
+  const auto megatron = read_training_log(
+      "  manual_gc_interval .............................. 25\n"
+      "  save_interval ................................... 1000\n"
+      " [2026-09-01 08:00:03.535288] iteration 10/ 99 | elapsed time per iteration (ms): 800.0 | "
+      "number of skipped iterations:   2 | number of nan iterations:   1 |\n"
+      "saving checkpoint at iteration      10 to /ckpt in torch_dist format\n",
+      "a.log");
+  EXPECT_EQ(megatron.job.setting("manual_gc_interval")->value, "25");
+  EXPECT_EQ(megatron.job.setting("save_interval")->value, "1000");
+  EXPECT_EQ(megatron.steps[0].skipped, 2);
+  EXPECT_EQ(megatron.steps[0].nan, 1);
+  EXPECT_THAT(megatron.saved, testing::ElementsAre(10));
+  EXPECT_TRUE(megatron.leaves_saves_out);
+  // Its kin print no date, and time what lies between two lines.
+  EXPECT_FALSE(read_training_log("[default0]: iteration 10/ 99 | elapsed time per iteration (ms): "
+                                 "800.0 |\n",
+                                 "a.log")
+                   .leaves_saves_out);
+  const auto titan = read_training_log(
+      "[GC] Initial GC collection took 0.01 seconds\nstep: 1  loss: 2  tps: 8,370\n"
+      "[GC] Performing periodic GC collection 2.10 seconds\nstep: 2  loss: 2  tps: 4,370\n"
+      "Saving the checkpoint (or staging if async is enabled).\n",
+      "a.log");
+  EXPECT_THAT(titan.collected, testing::ElementsAre(2));
+  EXPECT_THAT(titan.saved, testing::ElementsAre(2));
+}
+
 }  // namespace
 }  // namespace headway::import

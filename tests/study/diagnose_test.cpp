@@ -9,7 +9,7 @@
 #include "sim/core/error.h"
 #include "sim/study/diagnose/likelihood.h"
 #include "sim/study/diagnose/next_step.h"
-#include "sim/study/diagnose/step_series.h"
+#include "sim/study/evidence/step_series.h"
 
 #include "tests/study/planted.h"
 
@@ -94,7 +94,8 @@ TEST(Diagnose, NamesTheNodeTheSeverityAndWhatMendingBrings) {
   Hypothesis planted{Cause::half_rate_nic, "", 0.5};
   planted.node = "n02";
   const auto nic = diagnose(loaded, planted_logs(laboratory, planted, 5));
-  EXPECT_EQ(nic.suspects.front().best.words, "one network card of n02 carries 50 % of its rate");
+  EXPECT_EQ(nic.suspects.front().best.words,
+            "one network card of n02 or n03, not told apart, carries 50 % of its rate");
   const auto slow = diagnose(loaded, planted_logs(laboratory, {Cause::slow_node, "", 0.7}, 6));
   const Suspect& first = slow.suspects.front();
   EXPECT_EQ(first.best.words,
@@ -408,6 +409,127 @@ TEST(Diagnose, PlantedCausesAreFoundInASummaryOfGoodput) {
   EXPECT_EQ(found(1, 0.5, 1000 * 0.002), Cause::none);
   EXPECT_EQ(found(1, 1000 * step * 0.08, 1000 * 0.002), Cause::frequent_saves);
   EXPECT_EQ(found(1.4, 0.5, 1000 * 0.4 * step), Cause::data_starvation);
+}
+
+// Pauses in Megatron-LM's times of iterations are no saves, and the reason is said.
+TEST(Diagnose, RegularPausesAreFoundAndNoSaves) {
+  const auto loaded = planted_job();
+  const Laboratory laboratory = laboratory_of(loaded);
+  std::uint64_t seed = 51;
+  for (const auto& [every, severity] : {std::pair(25, 0.5), std::pair(10, 0.3)}) {
+    Hypothesis planted{Cause::regular_pauses, "", severity};
+    planted.every = every;
+    const auto report = diagnose(loaded, planted_logs(laboratory, planted, seed++));
+    const Suspect& first = report.suspects.front();
+    EXPECT_EQ(first.best.cause, Cause::regular_pauses) << diagnose_sentence(report);
+    EXPECT_EQ(first.best.every, every);
+    EXPECT_NEAR(first.best.severity, severity, 0.25 * severity);
+    EXPECT_THAT(report.left_out,
+                testing::Contains(HasSubstr("frequent_saves: train.log: Megatron-LM "
+                                            "leaves saves out")));
+  }
+}
+
+/// MaxText's lines of a job as predicted that pauses for so long every tenth step, behind `at`.
+std::string pausing_log(double step, double pause, const std::string& at) {
+  Noise noise(13);
+  std::string log;
+  for (int i = 1; i <= 120; ++i) {
+    const double seconds = step * noise(0.01) + (i % 10 == 0 ? pause : 0);
+    log += (i % 10 == 0 ? at : "") +
+           fmt::format("completed step: {}, seconds: {:.4f}, Tokens/s/device: {}\n", i, seconds,
+                       kTokensAStep / seconds);
+  }
+  return log;
+}
+
+// Without a line of saves pauses may be saves or anything else; with one they are saves.
+TEST(Diagnose, SavesNeedAWitness) {
+  const auto loaded = planted_job();
+  const double step = laboratory_of(loaded).healthy().step.time.si();
+  const auto suspects = [&](const std::string& at) {
+    return diagnose(loaded, {{"a.log", pausing_log(step, 0.5 * step, at)}}).suspects;
+  };
+  const auto open = suspects("");
+  EXPECT_EQ(open[0].best.cause, Cause::regular_pauses);
+  EXPECT_EQ(open[1].best.cause, Cause::frequent_saves);
+  EXPECT_LT(open[0].probability, 0.97);
+  const auto saved = suspects("Saving the checkpoint\n");
+  EXPECT_EQ(saved[0].best.cause, Cause::frequent_saves);
+  EXPECT_GT(saved[0].probability, 0.99);
+}
+
+/// An all-reduce of 128 GPUs of sixteen nodes.
+std::string whole_log(double bus_gigabytes) {
+  std::string log;
+  for (int rank = 0; rank < 128; ++rank) {
+    log += fmt::format("#  Rank {} Group 0 Pid {} on n{:02d} device {} [0000:19:00] NVIDIA H100\n",
+                       rank, 1000 + rank, rank / 8, rank % 8);
+  }
+  const double size = 4.294967296e9;
+  const double algorithm = bus_gigabytes * 128 / 254;
+  const std::string figures =
+      fmt::format("{:.2f} {:.2f} {:.2f} 0", size / algorithm / 1e3, algorithm, bus_gigabytes);
+  return log + fmt::format("{:.0f} {:.0f} float sum -1 {} {}\n", size, size / 4, figures, figures);
+}
+
+// One call of all nodes tells that a card is slow, not whose; a call of every second node would.
+TEST(Diagnose, ANodeIsNamedOnlyWhereFilesTellItFromOthers) {
+  const auto loaded = planted_job();
+  const auto report = diagnose(loaded, {{"all.log", whole_log(90)}});
+  const Suspect& first = report.suspects.front();
+  ASSERT_EQ(first.best.cause, Cause::half_rate_nic) << diagnose_sentence(report);
+  EXPECT_THAT(first.best.words,
+              HasSubstr("one network card of n00, n01, n02, n03 or 12 more nodes, not told apart, "
+                        "carries"));
+  ASSERT_EQ(first.places.size(), 16U);
+  for (const Place& place : first.places) {
+    EXPECT_NEAR(place.probability, 1.0 / 16, 1e-9);
+  }
+  ASSERT_TRUE(report.next.has_value());
+  EXPECT_TRUE(report.next->of_places);
+  EXPECT_THAT(report.next->command, HasSubstr("-np 64 --host n00:8,n02:8,n04:8,n06:8,n08:8,n10:8,"
+                                              "n12:8,n14:8 all_reduce_perf"));
+  EXPECT_THAT(report.next->reads, AllOf(HasSubstr("if the slow card is of one of these, "),
+                                        HasSubstr("if it is of another")));
+}
+
+// Two nodes of one slow call: one of them beside a sound one tells.
+TEST(Diagnose, OfTwoNodesOneIsMeasuredBesideASoundOne) {
+  const auto loaded = planted_job();
+  const auto report = diagnose(loaded, {{"a.log", all_reduce_log("a01", "a02", 200)},
+                                        {"b.log", all_reduce_log("a03", "a04", 380)}});
+  const Suspect& first = report.suspects.front();
+  ASSERT_EQ(first.best.cause, Cause::half_rate_nic);
+  EXPECT_THAT(first.best.words, HasSubstr("one network card of a01 or a02, not told apart,"));
+  ASSERT_TRUE(report.next.has_value());
+  EXPECT_THAT(report.next->command, HasSubstr("--host a01:8,a03:8"));
+  EXPECT_THAT(report.next->reads, HasSubstr("if the slow card is of a01"));
+}
+
+// A process reads its settings once: what became slower on the way is none of them.
+TEST(Diagnose, SettingsDoNotBeginOnTheWay) {
+  const auto loaded = planted_job();
+  const double step = laboratory_of(loaded).healthy().step.time.si();
+  const auto settings = [&](double before) {
+    Noise noise(17);
+    std::string log;
+    for (int i = 1; i <= 200; ++i) {
+      const double seconds = step * (i <= 100 ? before : 1.18) * noise(0.01);
+      log += fmt::format("completed step: {}, seconds: {:.4f}, Tokens/s/device: {}\n", i, seconds,
+                         kTokensAStep / seconds);
+    }
+    double sum = 0;
+    for (const Suspect& suspect : diagnose(loaded, {{"a.log", log}}).suspects) {
+      const Cause cause = suspect.best.cause;
+      const bool setting = cause == Cause::eager_kernels || cause == Cause::wrong_attention ||
+                           cause == Cause::recompute;
+      sum += setting && suspect.parts.empty() ? suspect.probability : 0;
+    }
+    return sum;
+  };
+  EXPECT_GT(settings(1.18), 0.1);
+  EXPECT_LT(settings(1.0), 0.02);
 }
 
 }  // namespace

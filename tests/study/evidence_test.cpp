@@ -1,5 +1,5 @@
 // Figures that logs of all kinds are turned into.
-#include "sim/study/diagnose/evidence.h"
+#include "sim/study/evidence/evidence.h"
 
 #include <cmath>
 #include <fmt/format.h>
@@ -358,6 +358,96 @@ TEST(Evidence, WhatIsRoundedHidesHowStepsScatter) {
   EXPECT_NEAR(spread.rounding, 0.05 / std::sqrt(12.0), 1e-12);
   EXPECT_NEAR(spread.measured, spread.rounding, 1e-12);
   EXPECT_GT(spread.noise, 1);
+}
+
+/// MaxText's lines of 2 s, and of 4 s every tenth step; `at` is put before the line of each tenth.
+std::string pausing_log(const std::string& at) {
+  std::string log;
+  for (int i = 1; i <= 80; ++i) {
+    const bool pause = i % 10 == 0;
+    log += (pause ? at : "") +
+           fmt::format("completed step: {}, seconds: {:.3f}, Tokens/s/device: {:.1f}\n", i,
+                       pause ? 4.0 : 2.0 + 0.001 * (i % 3), 16384 / (pause ? 4.0 : 2.0));
+  }
+  return log;
+}
+
+// What steps pause for is what a line there says, or what the log's settings say; without either
+// nothing rules saves in or out.
+TEST(Evidence, WhatStepsPauseForIsReadFromTheLog) {
+  const auto pauses = [](const std::string& log) {
+    const Evidence evidence = read_evidence(job(), {{"a.log", log}});
+    EXPECT_EQ(evidence.pause_period, 10);
+    return evidence.pauses;
+  };
+  const PauseWitness nothing = pauses(pausing_log(""));
+  EXPECT_EQ(nothing.saves + nothing.no_saves, "");
+  EXPECT_EQ(nothing.what,
+            "garbage collection, logging, evaluation or the data loader; no line says which");
+  const PauseWitness saved = pauses(pausing_log("Saving the checkpoint\n"));
+  EXPECT_EQ(saved.saves, "a.log has a line of a save where steps pause");
+  const PauseWitness collected =
+      pauses(pausing_log("[GC] Performing periodic GC collection took 2.00 seconds\n"));
+  EXPECT_EQ(collected.no_saves, "a.log has a line '[GC]' where steps pause");
+  EXPECT_THAT(collected.what, HasSubstr("garbage collection ('[GC]' in the log)"));
+  const PauseWitness elsewhere = pauses(pausing_log("") + "Saved a checkpoint at step 35\n");
+  EXPECT_EQ(elsewhere.no_saves, "a.log has lines of saves, but not where steps pause");
+  const PauseWitness other =
+      pauses("  save_interval ..... 1000\n  manual_gc_interval ..... 10\n" + pausing_log(""));
+  EXPECT_EQ(other.no_saves, "a.log says save_interval 1000");
+  EXPECT_THAT(other.what, HasSubstr("garbage collection (manual_gc_interval 10 in the log)"));
+}
+
+// Megatron-LM stops its timer for a save, so what its iterations have is none.
+TEST(Evidence, PausesInIterationsOfMegatronAreNoSaves) {
+  std::string log;
+  for (int i = 1; i <= 80; ++i) {
+    log += fmt::format(
+        " [2026-09-01 08:00:03.5] iteration {}/ 90 | elapsed time per iteration (ms): {} |\n", i,
+        i % 10 == 0 ? 4000 : 2000 + i % 3);
+  }
+  const Evidence evidence = read_evidence(job(), {{"a.log", log}});
+  EXPECT_EQ(evidence.pauses.no_saves,
+            "a.log: Megatron-LM leaves saves out of the times of its iterations");
+  EXPECT_EQ(evidence.pauses.what,
+            "garbage collection, logging or the data loader; no line says which");
+}
+
+// Of 40 lines two steps were thrown away, one of them without a loss: 5 and 2.5 %.
+TEST(Evidence, StepsThatTrainedNothingAreFound) {
+  std::string log;
+  for (int i = 1; i <= 40; ++i) {
+    log += fmt::format(
+        " iteration {}/ 90 | elapsed time per iteration (ms): 2000.0 | number of skipped "
+        "iterations: {} | number of nan iterations: {} |\n",
+        i, i == 7 || i == 20 ? 1 : 0, i == 20 ? 1 : 0);
+  }
+  EXPECT_THAT(read_evidence(job(), {{"a.log", log}}).findings,
+              testing::ElementsAre(
+                  "a.log: 2 of 40 steps were skipped (the first at step 7): they trained nothing, "
+                  "5.0 % of the tokens and of the time",
+                  "a.log: 1 of 40 steps had a loss that is no number (the first at step 20): they "
+                  "trained nothing, 2.5 % of the tokens and of the time"));
+}
+
+// 100 steps of 2 s, of which 30 in the middle take 3 s: what they lost is counted though the last
+// state, which is judged, is as sound as the first.
+TEST(Evidence, SlowerStepsBeforeTheLastStateAreCounted) {
+  const auto evidence = [](double middle, double end) {
+    std::string log;
+    for (int i = 1; i <= 100; ++i) {
+      const double seconds = i > 30 && i <= 60 ? middle : i > 60 ? end : 2;
+      log += fmt::format(" iteration {}/ 900 | elapsed time per iteration (ms): {:.1f} |\n", i,
+                         1000 * (seconds + 0.001 * (i % 3)));
+    }
+    return read_evidence(job(), {{"a.log", log}});
+  };
+  // Ten lines warm up: 60 x 2 + 30 x 3 = 210 s.
+  const Evidence spell = evidence(3, 2);
+  EXPECT_THAT(spell.findings, testing::ElementsAre(HasSubstr(
+                                  "beside which slower steps before it lost 14.3 % of the time")));
+  EXPECT_FALSE(spell.slowed_midway);
+  EXPECT_TRUE(evidence(2, 3).slowed_midway);
 }
 
 }  // namespace

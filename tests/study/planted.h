@@ -44,23 +44,31 @@ class Noise {
   std::uint64_t next_ = 0;
 };
 
-/// What Megatron-LM prints of 150 steps: of each the time, at the end timers and memory.
+/// What Megatron-LM prints of 150 steps: of each the time, which leaves saves out, with the timers
+/// of saves between them; at the end other timers and memory.
 /// The speed of all kernels is off by `model` (a factor), as a model of a machine is.
 inline std::string megatron_log(const Imagined& job,
                                 const Hypothesis& planted,
                                 double model,
                                 Noise& noise) {
   const Hypothesis* saves = part_of(planted, Cause::frequent_saves);
+  const Hypothesis* pauses = part_of(planted, Cause::regular_pauses);
   std::string log;
   for (int i = 1; i <= 150; ++i) {
     double seconds = job.step.time.si() * model * noise(job.spread);
-    if (saves != nullptr && i % saves->every == 0) {
-      seconds += saves->severity * job.step.time.si() * noise(0.1);
+    if (pauses != nullptr && i % pauses->every == 0) {
+      seconds += pauses->severity * job.step.time.si() * noise(0.1);
     }
     log += fmt::format(
         " [2026-10-01 10:00:00] iteration {:8d}/   20000 | consumed samples: {:12d} | elapsed time "
         "per iteration (ms): {:.1f} | learning rate: 3.000000E-04 |\n",
         i, i * 256, 1e3 * seconds);
+    if (saves != nullptr && i % saves->every == 0) {
+      const double stall = 1e3 * saves->severity * job.step.time.si() * noise(0.1);
+      log += fmt::format(
+          "(min, max) time across ranks (ms):\n    save-checkpoint ....: ({:.2f}, {:.2f})\n",
+          0.99 * stall, stall);
+    }
   }
   using core::Activity;
   const auto& b = job.step.breakdown;

@@ -1,5 +1,5 @@
 // Levels, trends and pauses of series whose states are known.
-#include "sim/study/diagnose/step_states.h"
+#include "sim/study/evidence/step_states.h"
 
 #include <functional>
 #include <gmock/gmock.h>

@@ -54,6 +54,19 @@ TEST(Assumptions, NameTheModeOfMuonUnlessItIsWritten) {
   EXPECT_EQ(value_of(simulate_step(check(s)), key), "") << "nothing is divided";
 }
 
+TEST(Assumptions, SayThatAdaptersOfExpertsRunOneByOne) {
+  auto s = eight_nodes();
+  s.model.moe = workload::ExpertsSpec{};
+  s.model.moe->experts = 8;
+  s.model.moe->top_k = 2;
+  s.model.moe->ffn = 4096;
+  s.model.adapters.emplace();
+  const std::string key = "model.adapters.products";
+  EXPECT_EQ(value_of(simulate_step(check(s)), key), "experts");
+  s.model.adapters->products = {workload::AdaptedProduct::query};
+  EXPECT_EQ(value_of(simulate_step(check(s)), key), "");
+}
+
 TEST(Assumptions, SayWhereSpeedsComeFrom) {
   auto s = eight_nodes();
   s.calibration.name = "my node";

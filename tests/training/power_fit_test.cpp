@@ -51,6 +51,16 @@ Scenario with_facility(double watts) {
 
 double board_of(const Scenario& s) { return check(s).scenario().cluster.node.gpu.power.si(); }
 
+// A PUE alone limits nothing, and counts in power and bill.
+TEST(PowerFit, APueAloneIsTaken) {
+  Scenario s = fed();
+  s.cluster.power->pue = 1.3;
+  const CheckedScenario checked = check(s);
+  EXPECT_EQ(pue_of(checked.scenario()), 1.3);
+  EXPECT_FALSE(power_fit(checked.scenario()));
+  EXPECT_EQ(board_of(s), 700);
+}
+
 // The building's PUE is that of its feed, else of the prices, else 1, which is said.
 TEST(PowerFit, TakesThePueOfTheFeedBeforeThatOfThePrices) {
   Scenario s = with_facility(1e6);

@@ -262,6 +262,13 @@ TEST(UnusedFields, PowerAboveWhatWasMeasured) {
                       "the H100's peaks hold (sustained.power): products and attention are taken "
                       "to be 1.15 times as fast, which no measurement covers"}));
   EXPECT_EQ(simulate_step(check(s)).warnings, warnings_of(s));
+  // Of an entry that is used it is the catalogue that extrapolates, not who writes the scenario.
+  const Warnings catalogue{
+      "the catalogue's limit of 700 W is above the 550 W at which the shares of the H100's peaks "
+      "hold (sustained.power): products and attention are taken to be 1.15 times as fast, which no "
+      "measurement covers"};
+  EXPECT_EQ(warnings_where(s, "cluster.node.gpu.power", "h100.yaml"), catalogue);
+  EXPECT_EQ(warnings_where(s, "cluster.node.gpu.power"), warnings_of(s));
 }
 
 // 2/7 of 700 W are 200 W, the least of an H100.

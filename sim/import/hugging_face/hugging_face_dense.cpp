@@ -148,30 +148,6 @@ void read_olmo3(JsonObject& json, ModelSpec& model) {
   model.query_key_norm = true;
 }
 
-/// EXAONE 4: without a list of layers "LLLG" or a number says the pattern of windows.
-void read_exaone4(JsonObject& json, ModelSpec& model) {
-  constexpr const char* kPattern = "sliding_window_pattern";
-  int period = 4;
-  if (json.is_word(kPattern)) {
-    const std::string pattern = json.word(kPattern);
-    period = static_cast<int>(pattern.size());
-    const auto other = pattern.find_first_not_of('L');
-    if (pattern.empty() || other != pattern.size() - 1 || pattern[other] != 'G') {
-      json.complain(kPattern,
-                    "'sliding_window_pattern' must be 'L' some times, then 'G': windows, "
-                    "the last of each period without one");
-    }
-  } else {
-    period = json.whole_or(kPattern, period);
-  }
-  read_shape(json, model);
-  read_head_dim(json, model);
-  set_attention_kind(model);
-  read_periodic_window(json, model, period);
-  model.ffn = json.whole("intermediate_size");
-  model.query_key_norm = true;
-}
-
 /// Attention and MLP side by side on one norm.
 void read_cohere(JsonObject& json, ModelSpec& model) {
   read_tied(json, model);
@@ -272,6 +248,30 @@ constexpr std::array kDenseFamilies{Family{"llama", read_llama},
                                     Family{"exaone4", read_exaone4}};
 
 }  // namespace
+
+/// EXAONE 4: without a list of layers "LLLG" or a number says the pattern of windows.
+void read_exaone4(JsonObject& json, ModelSpec& model) {
+  constexpr const char* kPattern = "sliding_window_pattern";
+  int period = 4;
+  if (json.is_word(kPattern)) {
+    const std::string pattern = json.word(kPattern);
+    period = static_cast<int>(pattern.size());
+    const auto other = pattern.find_first_not_of('L');
+    if (pattern.empty() || other != pattern.size() - 1 || pattern[other] != 'G') {
+      json.complain(kPattern,
+                    "'sliding_window_pattern' must be 'L' some times, then 'G': windows, "
+                    "the last of each period without one");
+    }
+  } else {
+    period = json.whole_or(kPattern, period);
+  }
+  read_shape(json, model);
+  read_head_dim(json, model);
+  set_attention_kind(model);
+  read_periodic_window(json, model, period);
+  model.ffn = json.whole("intermediate_size");
+  model.query_key_norm = true;
+}
 
 std::span<const Family> dense_families() { return kDenseFamilies; }
 

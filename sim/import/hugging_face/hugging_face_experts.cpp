@@ -22,6 +22,10 @@ void read_routing_groups(JsonObject& json, ModelSpec& model) {
   model.moe->routing_groups = json.whole_or("n_group", 1);
   const int limit = json.whole_or("topk_group", model.moe->routing_groups);
   model.moe->group_limit = limit < model.moe->routing_groups ? limit : 0;
+  if (json.clean() && model.moe->experts % model.moe->routing_groups != 0) {
+    json.complain("n_group", fmt::format("'n_group' {} does not divide the {} experts",
+                                         model.moe->routing_groups, model.moe->experts));
+  }
 }
 
 void read_leading_dense(JsonObject& json, ModelSpec& model, const char* key) {
@@ -271,6 +275,18 @@ void read_glm4_moe(JsonObject& json, ModelSpec& model) {
   model.query_key_norm = json.flag_or("use_qk_norm", false);
 }
 
+/// K-EXAONE: windows as EXAONE 4 has them, and behind the dense layers DeepSeek's mixture under
+/// names of its own. Source: transformers, configuration_exaone_moe.py.
+void read_exaone_experts(JsonObject& json, ModelSpec& model) {
+  read_exaone4(json, model);
+  read_experts(json, model, {"num_experts", "moe_intermediate_size"});
+  model.moe->shared_experts = json.whole_or("num_shared_experts", 1, 0);
+  read_leading_dense(json, model, "first_k_dense_replace");
+  read_routing_groups(json, model);
+  model.multi_token_prediction = json.whole_or("num_nextn_predict_layers", 0, 0);
+  check_dense_layers(json, model);
+}
+
 /// dots.llm1: GLM's mixture with normed queries and keys in every model.
 void read_dots(JsonObject& json, ModelSpec& model) {
   read_glm4_moe(json, model);
@@ -447,6 +463,7 @@ constexpr std::array kExpertFamilies{Family{"mixtral", read_mixtral},
                                      Family{"granitemoeshared", read_granite_experts},
                                      Family{"gemma4_text", read_gemma4},
                                      Family{"olmoe", read_olmoe},
+                                     Family{"flex_olmo", read_olmoe},
                                      Family{"qwen2_moe", read_qwen2_experts},
                                      Family{"qwen3_moe", read_qwen3_experts},
                                      Family{"qwen3_vl_moe_text", read_qwen3_experts},
@@ -457,6 +474,8 @@ constexpr std::array kExpertFamilies{Family{"mixtral", read_mixtral},
                                      Family{"glm_moe_dsa", read_sparse_deepseek},
                                      Family{"kimi_k2", read_deepseek},
                                      Family{"glm4_moe", read_glm4_moe},
+                                     Family{"solar_open", read_glm4_moe},
+                                     Family{"exaone_moe", read_exaone_experts},
                                      Family{"glm4v_moe_text", read_glm4_moe},
                                      Family{"glm4_moe_lite", read_glm4_lite},
                                      Family{"dots1", read_dots},

@@ -71,6 +71,10 @@ void read_nemotron_h(JsonObject& json, ModelSpec& model) {
   read_widths(json, model);
   model.head_dim = json.has("attention_head_dim") ? json.whole("attention_head_dim")
                                                   : json.whole_or("head_dim", 128);
+  if (json.has("head_dim") && json.whole("head_dim") != model.head_dim) {
+    json.complain("head_dim", fmt::format("'head_dim' {} is not 'attention_head_dim' {}",
+                                          json.whole("head_dim"), model.head_dim));
+  }
   set_attention_kind(model);
   model.gated_mlp = false;
   model.rotary = false;

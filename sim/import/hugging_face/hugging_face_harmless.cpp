@@ -11,7 +11,7 @@ namespace {
 
 /// "a*" are all keys that begin so, "*a" all that end so. Sources: PretrainedConfig of transformers
 /// and the configurations of its families, 2026; files kept by ai-dynamo/aiconfigurator, 2026.
-constexpr std::array<std::string_view, 114> kHarmless{
+constexpr std::array<std::string_view, 116> kHarmless{
     // The file, the tokenizer, how weights are stored and loaded.
     "architectures", "auto_map", "transformers_version", "*_token_id", "*_token_index",
     "image_token*", "video_token*", "*_token_ids", "vocab_file", "tokenizer*", "torch_dtype",
@@ -36,12 +36,13 @@ constexpr std::array<std::string_view, 114> kHarmless{
     "*_eps", "*epsilon", "eps", "init*", "*_init*", "*dropout*", "*_pdrop", "*_act", "*activation*",
     "rope_*", "*_rope_theta", "*_rope_freq*", "rotary*", "partial_rotary_factor", "mrope*",
     "*_multiplier", "*_multipliers", "*softcap*", "*scale*", "*scaling*", "*_interleave",
-    "query_pre_attn_scalar", "swiglu_*", "residual_in_fp32", "rescale_*", "time_step_*",
+    "query_pre_attn_scalar", "layernorm_*", "attn_temperature_*", "swiglu_*", "residual_in_fp32",
+    "rescale_*", "time_step_*",
     // How experts are chosen and weighed; biases and norms of queries, keys and values alone.
     "norm_topk*", "router_*", "*_router*", "scoring_func", "topk_method", "*aux*"};
 
 /// Keys with a meaning of their own that the lists above cannot hold.
-constexpr std::array<std::string_view, 19> kHarmlessWords{"moe_renormalize",
+constexpr std::array<std::string_view, 25> kHarmlessWords{"moe_renormalize",
                                                           "use_grouped_topk",
                                                           "use_routing_bias",
                                                           "use_moe_router_bias",
@@ -59,7 +60,13 @@ constexpr std::array<std::string_view, 19> kHarmlessWords{"moe_renormalize",
                                                           "output_gate_type",
                                                           "use_conv_bias",
                                                           "mamba_conv_bias",
-                                                          "mamba_d_head"};
+                                                          "mamba_d_head",
+                                                          "shared_moe_mode",
+                                                          "postnorm",
+                                                          "normalization_function",
+                                                          "cache_implementation",
+                                                          "attn_rotary_emb",
+                                                          "tokens_per_second"};
 
 bool fits(std::string_view entry, std::string_view key) {
   const bool front = entry.starts_with('*');

@@ -99,6 +99,36 @@ void read_qwen3_next(JsonObject& json, ModelSpec& model) {
   read_qwen_mixture(json, model);
 }
 
+/// Two lists of layers, counted from one, that have each layer once between them.
+void read_kimi_layers(JsonObject& json, ModelSpec& model) {
+  constexpr const char* kFull = "linear_attn_config.full_attn_layers";
+  constexpr const char* kLinear = "linear_attn_config.kda_layers";
+  const std::vector<int> full = json.wholes(kFull);
+  const std::vector<int> linear = json.wholes(kLinear);
+  std::vector<LayerContent> layers(static_cast<std::size_t>(model.layers), LayerContent::mixer);
+  for (const int layer : full) {
+    if (layer < 1 || layer > model.layers) {
+      json.complain(kFull,
+                    fmt::format("'full_attn_layers' names layer {} of {}", layer, model.layers));
+      return;
+    }
+    layers[static_cast<std::size_t>(layer) - 1] = LayerContent::attention;
+  }
+  std::vector<int> once;
+  for (int layer = 1; json.has(kLinear) && layer <= model.layers; ++layer) {
+    const bool in_full = layers[static_cast<std::size_t>(layer) - 1] == LayerContent::attention;
+    if (in_full == (std::ranges::find(linear, layer) != linear.end())) {
+      once.push_back(layer);
+    }
+  }
+  if (!once.empty()) {
+    json.complain(kFull, fmt::format("layers {} are in neither or both of 'full_attn_layers' and "
+                                     "'kda_layers'; each must be in one",
+                                     fmt::join(once, ", ")));
+  }
+  model.layer_pattern = shortest_pattern(layers);
+}
+
 /// Kimi delta attention beside latent attention.
 void read_kimi_linear(JsonObject& json, ModelSpec& model) {
   if (json.has("attn_res_block_size")) {
@@ -129,19 +159,8 @@ void read_kimi_linear(JsonObject& json, ModelSpec& model) {
   mixer.key_dim = mixer.value_dim = json.whole("linear_attn_config.head_dim");
   mixer.convolution = json.whole_or("linear_attn_config.short_conv_kernel_size", 4);
   model.mixer = mixer;
-  json.pass_over({"linear_attn_config.kda_layers"});  // all the others
-  json.pass_over({"topk_group"});                     // of one group of experts
-  const std::vector<int> full = json.wholes("linear_attn_config.full_attn_layers");  // from one
-  std::vector<LayerContent> layers(static_cast<std::size_t>(model.layers), LayerContent::mixer);
-  for (const int layer : full) {
-    if (layer < 1 || layer > model.layers) {
-      json.complain("linear_attn_config.full_attn_layers",
-                    fmt::format("'full_attn_layers' names layer {} of {}", layer, model.layers));
-      return;
-    }
-    layers[static_cast<std::size_t>(layer) - 1] = LayerContent::attention;
-  }
-  model.layer_pattern = shortest_pattern(layers);
+  json.pass_over({"topk_group"});  // of one group of experts
+  read_kimi_layers(json, model);
 }
 
 /// Lightning attention; the first files say 0 and 1 for linear and softmax attention.
@@ -325,6 +344,8 @@ void read_falcon_h1(JsonObject& json, ModelSpec& model) {
   read_head_dim(json, model);
   set_attention_kind(model);
   model.ffn = json.whole("intermediate_size");
+  // Of MLPs without 'intermediate_size', and of a class that later ones read no more.
+  json.pass_over({"mlp_expansion_factor", "mamba_use_mlp"});
   read_mamba2(json, model);
   model.mixer->norm = json.flag_or("mamba_rms_norm", false);
   model.layer_pattern = {LayerContent::both};

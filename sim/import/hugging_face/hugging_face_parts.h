@@ -100,6 +100,9 @@ void require_every_layer(JsonObject& json, const char* key);
 /// described.
 void read_qwen_mixture(JsonObject& json, workload::ModelSpec& model);
 
+/// A decoder with the windows of EXAONE 4, whose pattern letters or a number say.
+void read_exaone4(JsonObject& json, workload::ModelSpec& model);
+
 /// Shape, attention and `intermediate_size` of a gated decoder in the manner of Llama.
 void read_llama(JsonObject& json, workload::ModelSpec& model);
 

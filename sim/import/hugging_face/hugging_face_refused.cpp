@@ -17,40 +17,27 @@ constexpr const char* kAudio = "a model of speech or sound";
 constexpr const char* kEncoder = "an encoder";
 constexpr const char* kBoth = "an encoder with a decoder";
 
+constexpr const char* kTimeMixing = "recurrent layers (RWKV's mixing over time)";
+constexpr const char* kOtherEncoder = "an encoder of images that is not among those that are read";
+
 /// What a family is that is no decoder transformer of text.
 struct Foreign {
   std::string_view name;
   const char* kind;
 };
-constexpr std::array kForeignModels{Foreign{"plamo2", kStateSpace},
-                                    Foreign{"rwkv", "a recurrent model"},
-                                    Foreign{"rwkv5", "a recurrent model"},
-                                    Foreign{"rwkv6", "a recurrent model"},
-                                    Foreign{"rwkv7", "a recurrent model"},
-                                    Foreign{"xlstm", "a recurrent model"},
-                                    Foreign{"mllama", kVision},
-                                    Foreign{"llama4", kVision},
+constexpr std::array kForeignModels{Foreign{"llama4", kVision},
                                     Foreign{"gemma3", kVision},
-                                    Foreign{"gemma3n", kVision},
                                     Foreign{"gemma4", kVision},
-                                    Foreign{"paligemma", kVision},
                                     Foreign{"qwen3_5", kVision},
                                     Foreign{"qwen3_5_moe", kVision},
                                     Foreign{"qwen3_vl", kVision},
                                     Foreign{"qwen3_vl_moe", kVision},
-                                    Foreign{"llava", kVision},
-                                    Foreign{"llava_next", kVision},
-                                    Foreign{"llava_onevision", kVision},
                                     Foreign{"idefics2", kVision},
                                     Foreign{"idefics3", kVision},
                                     Foreign{"smolvlm", kVision},
-                                    Foreign{"pixtral", kVision},
                                     Foreign{"mistral3", kVision},
-                                    Foreign{"internvl", kVision},
-                                    Foreign{"internvl_chat", kVision},
                                     Foreign{"phi3_v", kVision},
                                     Foreign{"phi4_multimodal", kVision},
-                                    Foreign{"kimi_vl", kVision},
                                     Foreign{"deepseek_vl_v2", kVision},
                                     Foreign{"glm4v", kVision},
                                     Foreign{"glm4v_moe", kVision},
@@ -88,6 +75,33 @@ constexpr std::array kForeignModels{Foreign{"plamo2", kStateSpace},
 
 /// Decoders of text that have what the workload room does not know.
 constexpr std::array kForeignParts{
+    Foreign{"plamo2", "state-space layers with norms of their own between windows of attention"},
+    Foreign{"rwkv", kTimeMixing},
+    Foreign{"rwkv5", kTimeMixing},
+    Foreign{"rwkv6", kTimeMixing},
+    Foreign{"rwkv7", kTimeMixing},
+    Foreign{"xlstm", "recurrent layers with matrices and scalars as states (mLSTM, sLSTM)"},
+    Foreign{"mllama", "layers of attention from text to images (cross-attention)"},
+    Foreign{
+        "gemma3n",
+        "layers that share keys and values, embeddings of each layer and streams that are mixed "
+        "between layers"},
+    Foreign{"paligemma", "an encoder of images (SigLIP) whose tokens attend both ways"},
+    Foreign{"llava", kOtherEncoder},
+    Foreign{"llava_next", kOtherEncoder},
+    Foreign{"llava_onevision", kOtherEncoder},
+    Foreign{"pixtral", kOtherEncoder},
+    Foreign{"internvl", kOtherEncoder},
+    Foreign{"internvl_chat", kOtherEncoder},
+    Foreign{"kimi_vl", kOtherEncoder},
+    Foreign{"cohere2_vision", kOtherEncoder},
+    Foreign{"lfm2_vl", "gated short convolutions between layers of attention"},
+    Foreign{"hymba",
+            "heads of attention and of a state space on the same input in every layer, and "
+            "layers that share keys and values"},
+    Foreign{"olmo_hybrid", "gated delta rules with heads and gates of its own"},
+    Foreign{"longcat_flash_ngram", "embeddings of several tokens together (n-grams)"},
+    Foreign{"bitnet", "weights of three values"},
     Foreign{"deepseek_v4", "sparse attention over keys compressed along the sequence"},
     Foreign{"deepseek_ref", "sparse attention over keys compressed along the sequence"},
     Foreign{"kimi_k3", "residuals over blocks of layers"},
@@ -144,6 +158,13 @@ bool reads(std::string_view model_type, std::string_view kind) {
   return hybrid && (kind == kStateSpace || kind == kPureStateSpace || kind == kLinear);
 }
 
+/// What can be read of a model whose encoder cannot.
+std::string text_alone(const JsonObject& json) {
+  return json.has("text_config.model_type")
+             ? "; its text decoder is, from a file that is the object 'text_config' alone"
+             : "";
+}
+
 [[noreturn]] void refuse(JsonObject& json, const char* key, std::string message) {
   json.complain(key, std::move(message));
   json.throw_if_any();
@@ -168,7 +189,8 @@ void refuse_unmodelled(JsonObject& json, std::string_view model_type) {
   for (const auto& [name, part] : kForeignParts) {
     if (model_type == name) {
       refuse(json, "model_type",
-             fmt::format("model_type '{}' has {}, which is not modelled", model_type, part));
+             fmt::format("model_type '{}' has {}, which is not modelled{}", model_type, part,
+                         part == kOtherEncoder ? text_alone(json) : ""));
     }
   }
   for (const auto& [key, kind] : kForeignKeys) {

@@ -35,6 +35,19 @@ void read_qwen2_vl(JsonObject& json, VisionSpec& vision) {
   join_patches(vision);
 }
 
+/// What the last projector gives is what the decoder of text is wide.
+void check_output(JsonObject& json) {
+  const bool apart = json.has("text_config.hidden_size");
+  const int out = json.whole_or("vision_config.out_hidden_size", 0);
+  const int text = apart ? json.whole("text_config.hidden_size") : json.whole_or("hidden_size", 0);
+  if (out > 0 && text > 0 && out != text) {
+    json.complain("vision_config.out_hidden_size",
+                  fmt::format("'out_hidden_size' {} is not the {} of the text decoder's "
+                              "'hidden_size', which takes it",
+                              out, text));
+  }
+}
+
 /// Windows of `window_size` pixels, but in the layers of `fullatt_block_indexes`.
 void read_qwen2_5_windows(JsonObject& json, VisionSpec& vision) {
   const int side =
@@ -57,6 +70,11 @@ void read_qwen2_5_vl(JsonObject& json, VisionSpec& vision) {
   vision.hidden = json.whole("vision_config.hidden_size");
   vision.ffn = json.whole("vision_config.intermediate_size");
   vision.gated_mlp = true;
+  if (json.whole_or("vision_config.in_chans", 3) != 3) {
+    json.complain("vision_config.in_chans", "'in_chans' must be 3: images of three colours");
+  }
+  json.pass_over({"vision_config.spatial_patch_size"});  // 'patch_size' once more
+  check_output(json);
   read_qwen2_5_windows(json, vision);
   join_patches(vision);
 }
@@ -69,6 +87,7 @@ void read_qwen3_vl(JsonObject& json, VisionSpec& vision) {
   vision.positions = json.whole_or("vision_config.num_position_embeddings", 2304);
   vision.projectors =
       1 + static_cast<int>(json.wholes("vision_config.deepstack_visual_indexes").size());
+  check_output(json);
   join_patches(vision);
 }
 

@@ -217,6 +217,12 @@ class LogReader {
 
   void read_row(const std::vector<Word>& cells) {
     const auto layout = layout_ ? layout_ : counted_layout(cells.size());
+    const auto& last = cells.back().text;
+    const bool ends_the_text = last.data() + last.size() == text_.data() + text_.size();
+    if (ends_the_text && (!layout || cells.size() < layout->columns)) {
+      log_.cut_line = line_;
+      return;
+    }
     if (!layout || cells.size() != layout->columns) {
       complain(cells.back(), fmt::format("the row has {} cells, {}", cells.size(),
                                          layout ? fmt::format("the heading {}", layout->columns)
@@ -290,13 +296,15 @@ std::string wrong_data_of(const NcclTestsLog& log) {
 }
 
 std::string unfinished_of(const NcclTestsLog& log) {
-  if (log.failure_line == 0 && log.runs_ended >= log.runs_begun) {
+  if (log.failure_line == 0 && log.cut_line == 0 && log.runs_ended >= log.runs_begun) {
     return "";
   }
   const std::string last =
       log.rows.empty() ? "" : fmt::format("; its last size is {} B", log.rows.back().bytes);
   return (log.failure_line > 0 ? fmt::format("line {} says '{}'", log.failure_line, log.failure)
-                               : "it ends without '# Avg bus bandwidth'") +
+          : log.cut_line > 0
+              ? fmt::format("it ends within line {}, which is left out", log.cut_line)
+              : "it ends without '# Avg bus bandwidth'") +
          last;
 }
 

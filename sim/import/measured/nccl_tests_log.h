@@ -51,6 +51,7 @@ struct NcclTestsLog {
   int failure_line = 0;      ///< of the file, from 1: the first that says that the test failed; 0:
                              ///< none does
   std::string failure;       ///< that line
+  int cut_line = 0;  ///< of the file, from 1: a last row that does not end, which is left out
 };
 
 /// What the program found wrong of the data that it moved: "2 of 9 sizes have wrong values, 18 out
@@ -58,8 +59,8 @@ struct NcclTestsLog {
 std::string wrong_data_of(const NcclTestsLog& log);
 
 /// How a test came to no end: "n01: Test NCCL failure ..." or no "# Avg bus bandwidth" of a run
-/// that has its "# nThread", with the size it came to; empty: it came to one, or rows alone are
-/// there.
+/// that has its "# nThread" or a last row that is cut off, with the size it came to; empty: it
+/// came to one, or whole rows alone are there.
 std::string unfinished_of(const NcclTestsLog& log);
 
 /// Where the program counts wrong values and no size says that they are its own (the older column
@@ -71,9 +72,9 @@ void flag_wrong_data(NcclTestsLog& log);
 /// Prefixes of mpirun ("[1,0]<stdout>:") and of schedulers ("0: ") and lines of other programs
 /// between are passed over.
 /// @param file_name  for messages
-/// @throws core::Error naming the line: a row that is cut off or has a cell that is no number, a
-/// row that does not fit the heading, times of the CPU (-C 1); or no row at all. A size may come
-/// several times
+/// @throws core::Error naming the line: a row that has a cell that is no number or does not fit
+/// the heading (but the last one of a text that ends within it, which is left out), times of the
+/// CPU (-C 1); or no row at all. A size may come several times
 NcclTestsLog read_nccl_tests_log(std::string_view text, const std::string& file_name);
 
 }  // namespace headway::import

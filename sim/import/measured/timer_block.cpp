@@ -52,8 +52,14 @@ bool TimerBlock::read_timer(const std::string& line) {
   const auto most = comma == std::string::npos
                         ? first
                         : number_of(std::string(core::trimmed(values.substr(comma + 1))));
-  if (!first || !most || *first < 0 || *most < *first) {
+  if (!first || !most || *first < 0) {
     wrong_(fmt::format("the timer '{}' has no times", name));
+    return true;
+  }
+  if (*most < *first) {
+    wrong_(
+        fmt::format("the timer '{}' has its shortest time, {:.2f} ms, above its longest, {:.2f} ms",
+                    name, *first, *most));
     return true;
   }
   const bool least = kind_ == Kind::least_and_most;

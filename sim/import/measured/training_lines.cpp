@@ -40,6 +40,13 @@ constexpr std::array<CheckpointLine, 6> kCheckpointLines{{
     {"Finished loading the checkpoint in", true},
 }};
 
+/// What stands before the number of a step that is saved, or alone where the last one is. Source:
+/// Megatron-LM training/checkpointing.py; MaxText checkpointing.py; torchtitan
+/// components/checkpoint.py.
+constexpr std::array<std::string_view, 4> kSavedWords{
+    "saving checkpoint at iteration", "Started an asynchronous checkpoint save for step",
+    "Saved a checkpoint at step", "Saving the checkpoint"};
+
 /// A number of the job that stands in a list ("global_batch_size ........... 512").
 struct ListedNumber {
   std::string_view name;
@@ -60,8 +67,8 @@ constexpr std::array<ListedNumber, 2> kNumbersInSentences{{
     {"sequence length ", &LoggedJob::sequence_length, 1},
 }};
 
-/// What else of Megatron-LM's list decides how long a step takes.
-constexpr std::array<std::string_view, 19> kKeptSettings{"num_layers",
+/// What else of Megatron-LM's list decides how long a step takes, and how often it pauses.
+constexpr std::array<std::string_view, 21> kKeptSettings{"num_layers",
                                                          "hidden_size",
                                                          "hybrid_override_pattern",
                                                          "hybrid_layer_pattern",
@@ -79,7 +86,9 @@ constexpr std::array<std::string_view, 19> kKeptSettings{"num_layers",
                                                          "use_torch_fsdp2",
                                                          "use_custom_fsdp",
                                                          "use_megatron_fsdp",
-                                                         "num_experts"};
+                                                         "num_experts",
+                                                         "manual_gc_interval",
+                                                         "save_interval"};
 
 void take_number(const ListedNumber& known, std::string_view rest, int line, LoggedJob& job) {
   const auto value = number_of(std::string(rest.substr(0, rest.find_first_of(" ,"))));
@@ -190,6 +199,36 @@ const CheckpointLine* checkpoint_line_of(const std::string& line) {
       std::find_if(kCheckpointLines.begin(), kCheckpointLines.end(),
                    [&](const auto& known) { return line.find(known.words) != std::string::npos; });
   return found == kCheckpointLines.end() ? nullptr : &*found;
+}
+
+std::optional<double> saved_step_of(const std::string& line) {
+  for (const std::string_view words : kSavedWords) {
+    if (line.find(words) != std::string::npos) {
+      return number_of(word_after(line, words)).value_or(-1);
+    }
+  }
+  return std::nullopt;
+}
+
+// Source: torchtitan tools/utils.py: "[GC] Performing periodic GC collection took 0.02 seconds",
+// "periodical" and without "took" in 2025; the first collection, before all steps, is another.
+bool is_collection(const std::string& line) {
+  return line.find("[GC] ") != std::string::npos && line.find("period") != std::string::npos;
+}
+
+// Source: Megatron-LM training.py, save_checkpoint_and_time: the timer of iterations is stopped
+// ("to get accurate train interval time"), in the versions that print a date before an iteration
+// (" [2026-09-01 08:00:03.535288] iteration"). Their kin, which print none, leave it running.
+bool leaves_saves_out(const std::string& line, const StepLine& known) {
+  const std::size_t end = line.find("] " + std::string(known.step));
+  const std::size_t begin = end == std::string::npos ? end : line.rfind('[', end);
+  return known.program == TrainingProgram::megatron && begin != std::string::npos &&
+         line.compare(begin + 5, 1, "-") == 0 && line.compare(begin + 8, 1, "-") == 0;
+}
+
+std::string_view whole_lines_of(std::string_view text) {
+  const std::size_t last = text.rfind('\n');
+  return last == std::string_view::npos ? text : text.substr(0, last + 1);
 }
 
 void read_job_line(const std::string& text, int line, LoggedJob& job) {

@@ -47,6 +47,20 @@ struct CheckpointLine {
 };
 const CheckpointLine* checkpoint_line_of(const std::string& line);
 
+/// The step that a line says is saved, whether it has a time or not; below zero: the last one
+/// before it. None: the line is none of such.
+std::optional<double> saved_step_of(const std::string& line);
+
+/// Whether a line says that torchtitan collects garbage, as it does every so many steps.
+bool is_collection(const std::string& line);
+
+/// Whether the time of the step of a line is without the saves between steps.
+bool leaves_saves_out(const std::string& line, const StepLine& known);
+
+/// The text without a last line that does not end: of a file that grew while it was copied, or of a
+/// job that was killed. A text of one line is all there is of it.
+std::string_view whole_lines_of(std::string_view text);
+
 /// Takes what a line says of the job; of several that say the same the first counts.
 void read_job_line(const std::string& text, int line, LoggedJob& job);
 

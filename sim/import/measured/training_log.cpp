@@ -27,6 +27,11 @@ constexpr std::array<std::string_view, 2> kConsumedWords{"consumed samples:", "c
 constexpr std::array<std::string_view, 3> kRateWords{
     "throughput per GPU (TFLOP/s/GPU):", "tflops:", "TFLOP/s/device:"};
 
+/// Where it says how many of the line's steps were thrown away, and had no loss. Source:
+/// Megatron-LM training.py (training_log), which counts from line to line.
+constexpr std::string_view kSkippedWords = "number of skipped iterations:";
+constexpr std::string_view kNanWords = "number of nan iterations:";
+
 /// Timers of Megatron-LM about checkpoints (training.py).
 constexpr std::string_view kSaveTimer = "save-checkpoint";
 constexpr std::string_view kLoadTimer = "load-checkpoint";
@@ -111,7 +116,7 @@ LoggedPart part_of(const std::string& name, std::vector<LoggedReport> reports) {
 class TrainingLogReader {
  public:
   TrainingLogReader(std::string_view text, const std::string& file_name)
-      : text_(text), file_name_(file_name) {}
+      : text_(whole_lines_of(text)), file_name_(file_name), is_cut_(text_.size() < text.size()) {}
 
   TrainingLog read() {
     for_each_line([this](const std::string& line) { find_restart(line); });
@@ -129,6 +134,12 @@ class TrainingLogReader {
           "the first three");
     }
     faults_.throw_if_any();
+    if (is_cut_) {
+      log_.remarks.push_back(
+          fmt::format("line {}, the last one, does not end (the file was copied while it grew, or "
+                      "the job was killed); it is left out",
+                      line_ + 1));
+    }
     finish();
     return std::move(log_);
   }
@@ -184,6 +195,12 @@ class TrainingLogReader {
     if (const CheckpointLine* known = checkpoint_line_of(line)) {
       read_checkpoint(line, *known);
     }
+    if (const auto step = saved_step_of(line)) {
+      saved_.insert(*step < 0 ? last_step_ : static_cast<std::int64_t>(*step));
+    }
+    if (is_collection(line)) {
+      collected_.insert(last_step_ + 1);
+    }
     if (const StepLine* known = step_line_of(line)) {
       timers_.end();
       const auto& begins = restarts_.begins();
@@ -219,6 +236,9 @@ class TrainingLogReader {
     }
     step.samples = samples_of(line, step);
     step.tflops = rate_of(line);
+    step.skipped = number_of(word_after(line, kSkippedWords)).value_or(0);
+    step.nan = number_of(word_after(line, kNanWords)).value_or(0);
+    log_.leaves_saves_out = leaves_saves_out(line, known);
     timers_add_up_ = timers_add_up_ || known.timers_add_up;
     if (seen_.insert(step.step).second) {
       log_.program = known.program;
@@ -310,7 +330,10 @@ class TrainingLogReader {
     log_.resolution = resolutions_.empty() ? 0 : median_of(std::move(resolutions_));
     for (const auto& [step, seconds] : saves_) {
       log_.saves.push_back({step, seconds});
+      saved_.insert(step);
     }
+    log_.saved.assign(saved_.begin(), saved_.end());
+    log_.collected.assign(collected_.begin(), collected_.end());
     for (auto& [name, reports] : parts_) {
       log_.parts.push_back(part_of(name, std::move(reports)));
     }
@@ -368,6 +391,7 @@ class TrainingLogReader {
 
   std::string_view text_;
   const std::string& file_name_;
+  bool is_cut_;  ///< the file's last line does not end, and is no part of the text
   int line_ = 0;
   std::size_t offset_ = 0;
   TimerBlock timers_{[this](const RankTimer& timer) { add_part(timer); },
@@ -377,6 +401,7 @@ class TrainingLogReader {
   std::set<std::int64_t> seen_;
   std::map<std::int64_t, double> consumed_;  ///< sequences up to a step; 0: not printed
   std::map<std::int64_t, double> saves_;
+  std::set<std::int64_t> saved_, collected_;
   std::int64_t last_step_ = 0;  ///< of the last line of a step, whether it was there before
   std::vector<double> resolutions_;
   std::map<std::string, std::vector<LoggedReport>> parts_;
@@ -406,6 +431,7 @@ TrainingLog read_training_log(std::string_view text, const std::string& file_nam
 }
 
 bool is_training_log(std::string_view text) {
+  text = whole_lines_of(text);
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t end = std::min(text.find('\n', at), text.size());
     const std::string line(text.substr(at, end - at));

@@ -34,6 +34,8 @@ struct LoggedStep {
   double samples = 0;
   double tokens_per_gpu = 0;  ///< of a step; 0: not said
   double tflops = 0;          ///< of a GPU [1e12 FLOP/s], as the program counts; 0: not said
+  double skipped = 0;         ///< of the line's steps: thrown away, as Megatron-LM says
+  double nan = 0;             ///< of these: the loss was no number
 };
 
 /// One of the settings that decide how long a step takes, as Megatron-LM lists them before the
@@ -95,13 +97,19 @@ struct LoggedRun {
 /// The last run of a log.
 struct TrainingLog {
   TrainingProgram program = TrainingProgram::megatron;
-  std::vector<LoggedStep> steps;   ///< rising; of a step that several ranks print the first line
-  std::vector<LoggedRun> earlier;  ///< runs before it; what else they say (but of saves and loads)
-                                   ///< is left out
-  std::vector<LoggedPart> parts;   ///< by name
-  std::vector<LoggedSave> saves;   ///< one a step, rising; Megatron-LM's timer `save-checkpoint`,
-                                   ///< "Save duration" of NeMo, "Finished saving" of torchtitan
-  std::vector<double> loads;       ///< of a checkpoint [s]
+  std::vector<LoggedStep> steps;    ///< rising; of a step that several ranks print the first line
+  std::vector<LoggedRun> earlier;   ///< runs before it; what else they say (but of saves and loads)
+                                    ///< is left out
+  std::vector<LoggedPart> parts;    ///< by name
+  std::vector<LoggedSave> saves;    ///< one a step, rising; Megatron-LM's timer `save-checkpoint`,
+                                    ///< "Save duration" of NeMo, "Finished saving" of torchtitan
+  std::vector<std::int64_t> saved;  ///< steps after which a line says that they are saved,
+                                    ///< timed or not; rising
+  std::vector<std::int64_t> collected;  ///< steps before which torchtitan collected garbage ("[GC]
+                                        ///< Performing periodic ..."); rising
+  bool leaves_saves_out = false;  ///< times of steps are without the saves between them, as those
+                                  ///< of Megatron-LM since 2024 are
+  std::vector<double> loads;      ///< of a checkpoint [s]
   LoggedJob job;
   std::vector<std::string> remarks;  ///< what was left out
   double memory_bytes = 0;    ///< largest that was allocated at a time on a GPU; 0: not printed
@@ -109,7 +117,8 @@ struct TrainingLog {
   double resolution = 0;      ///< one of the last digit of a step's figure / the figure, median
 };
 
-/// Prefixes of launchers and colours are passed over, lines of other programs too.
+/// Prefixes of launchers and colours are passed over, lines of other programs too. A last line
+/// without its end, of a file that grows or whose job was killed, is left out with a remark.
 /// @param file_name  for messages
 /// @throws core::Error naming every line whose figure is no number above zero; or that there is no
 /// line of a step, of a checkpoint nor of a timer, and which lines are known

@@ -76,8 +76,9 @@ Document diagnose_document(const study::DiagnoseReport& report) {
         [](const study::Suspect& suspect) { return suspect.best.cause == study::Cause::unlisted; });
     document.closing.push_back(
         fmt::format("To tell {}: {}. It shows {} ({} standard deviations apart).",
-                    unlisted ? "the nearest that are listed from each other and from what is not"
-                             : "the first two apart",
+                    report.next->of_places ? "which node it is"
+                    : unlisted ? "the nearest that are listed from each other and from what is not"
+                               : "the first two apart",
                     report.next->command, report.next->reads, number(report.next->deviations)));
   }
   for (const auto& line : report.left_out) {

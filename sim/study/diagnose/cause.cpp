@@ -177,6 +177,7 @@ Imagined Laboratory::imagine(const Hypothesis& hypothesis,
   out.spread = std::hypot(kSoundScatter, severity(Cause::jitter, 0));
   out.input = severity(Cause::data_starvation, 0) * healthy_.step.time;
   const Hypothesis* saves = part_of(hypothesis, Cause::frequent_saves);
+  const Hypothesis* pauses = part_of(hypothesis, Cause::regular_pauses);
   const bool frequent = saves != nullptr;
   const core::Seconds work =
       frequent ? static_cast<double>(saves->every) * out.step.time : setup_.saves.interval;
@@ -185,9 +186,14 @@ Imagined Laboratory::imagine(const Hypothesis& hypothesis,
                                        : save_stall(setup_.saves.synchronous, slower);
   out.save = stall;
   out.load = slower * setup_.recovery.load;
-  out.pauses = work.si() > 0 ? stall / (work + stall) : 0;
+  double lost = work.si() > 0 ? stall / work : 0;  // beside the time of steps
+  if (pauses != nullptr) {
+    lost += pauses->severity * healthy_.step.time /
+            (static_cast<double>(pauses->every) * out.step.time);
+  }
+  out.pauses = lost / (1 + lost);
   out.mean_step = out.step.time / (1 - out.pauses);
-  out.regularity = frequent ? 1 : 0;
+  out.regularity = frequent || pauses != nullptr ? 1 : 0;
   out.clock_ratio = severity(Cause::slow_node, 1);
   out.power = kWorkingPower * out.scenario.cluster.node.gpu.power;
   out.products = product_time(out.scenario) / product_time(checked_.scenario());
@@ -239,6 +245,7 @@ class HypothesisList {
     add_software();
     add_waits();
     add_saves();
+    add_pauses();
     add_storage();
     return std::move(list_);
   }
@@ -260,7 +267,9 @@ class HypothesisList {
              std::log(clock) < -usual ? evidence_.slowest_gpu : "");
     if (scenario_.cluster.nodes > 1) {
       std::vector<std::string> places = evidence_.nodes;
-      places.emplace_back("");
+      if (std::ssize(places) < scenario_.cluster.nodes) {
+        places.emplace_back("");  // one that no file names
+      }
       for (const auto& node : places) {
         add_kept(Cause::half_rate_nic, kKeptOfALink, node);
       }
@@ -309,6 +318,10 @@ class HypothesisList {
   /// As often as the log pauses, or a few frequencies; as long as the log times it, or as its
   /// pauses are, or as a save of this storage.
   void add_saves() {
+    if (!evidence_.pauses.no_saves.empty()) {
+      add_ruled_out(Cause::frequent_saves, evidence_.pauses.no_saves);
+      return;
+    }
     const double step = laboratory_.healthy().step.time.si();
     const auto timed = measured(Feature::save);
     const std::vector<std::int64_t> periods =
@@ -334,6 +347,29 @@ class HypothesisList {
         }
       }
     }
+  }
+
+  /// As often and as long as those of the log that no line says to be saves.
+  void add_pauses() {
+    const auto seconds = logged_pause();
+    if (!seconds || evidence_.saves_are_timed) {
+      return;
+    }
+    if (!evidence_.pauses.saves.empty()) {
+      add_ruled_out(Cause::regular_pauses, evidence_.pauses.saves);
+      return;
+    }
+    Hypothesis pauses{Cause::regular_pauses,
+                      fmt::format("a pause every {} steps, {} s each: {}", *evidence_.pause_period,
+                                  core::number(*seconds), evidence_.pauses.what),
+                      *seconds / laboratory_.healthy().step.time.si()};
+    pauses.every = *evidence_.pause_period;
+    list_.push_back(std::move(pauses));
+  }
+
+  void add_ruled_out(Cause cause, const std::string& reason) {
+    list_.push_back({cause, std::string(core::to_word(cause))});
+    list_.back().ruled_out = reason;
   }
 
   [[nodiscard]] std::optional<double> measured(Feature feature) const {
@@ -406,6 +442,42 @@ const Hypothesis* part_of(const Hypothesis& hypothesis, Cause cause) {
   return found == hypothesis.also.end() ? nullptr : &*found;
 }
 
+namespace {
+
+/// " of n00", " of n00, n01, n02, n03 or one of 4 more nodes, not told apart,"; empty: no file
+/// names a node.
+std::string of_nodes(const Hypothesis& hypothesis) {
+  constexpr std::size_t kTold = 4;
+  std::vector<std::string> named;
+  std::size_t more = 0;
+  bool other = hypothesis.node.empty();
+  const auto add = [&](const std::string& node) {
+    other = other || node.empty();
+    more += !node.empty() && named.size() == kTold ? 1 : 0;
+    if (!node.empty() && named.size() < kTold) {
+      named.push_back(node);
+    }
+  };
+  add(hypothesis.node);
+  for (const std::string& node : hypothesis.not_told_apart) {
+    add(node);
+  }
+  if (hypothesis.not_told_apart.empty()) {
+    return other ? "" : " of " + hypothesis.node;
+  }
+  if (more > 0) {
+    named.push_back(fmt::format("{} more nodes", more));
+  }
+  if (other) {
+    named.emplace_back("a node that no file names");
+  }
+  const std::string last = named.back();
+  named.pop_back();
+  return fmt::format(" of {} or {}, not told apart,", fmt::join(named, ", "), last);
+}
+
+}  // namespace
+
 std::string words_of(const Hypothesis& hypothesis) {
   const double percent = 100 * hypothesis.severity;
   switch (hypothesis.cause) {
@@ -415,8 +487,8 @@ std::string words_of(const Hypothesis& hypothesis) {
           hypothesis.node.empty() ? "" : fmt::format(" (lowest clock: {})", hypothesis.node),
           percent);
     case Cause::half_rate_nic:
-      return fmt::format("one network card{} carries {:.3g} % of its rate",
-                         hypothesis.node.empty() ? "" : " of " + hypothesis.node, percent);
+      return fmt::format("one network card{} carries {:.3g} % of its rate", of_nodes(hypothesis),
+                         percent);
     case Cause::slow_way:
       return fmt::format("a way between sites carries {:.3g} % of its rate", percent);
     case Cause::power_cap:

@@ -14,7 +14,7 @@
 #include "sim/core/progress/joint_progress.h"
 #include "sim/drill/setup.h"
 #include "sim/network/fabric/fabric.h"
-#include "sim/study/diagnose/evidence.h"
+#include "sim/study/evidence/evidence.h"
 #include "sim/training/check.h"
 #include "sim/training/explain/observed_step.h"
 
@@ -32,6 +32,7 @@ enum class Cause : std::uint8_t {
   data_starvation,
   recompute,
   frequent_saves,
+  regular_pauses,
   slow_storage,
   jitter,
   unlisted
@@ -49,6 +50,7 @@ constexpr auto enum_words(Cause) {
                     E{Cause::data_starvation, "data_starvation"},
                     E{Cause::recompute, "recompute"},
                     E{Cause::frequent_saves, "frequent_saves"},
+                    E{Cause::regular_pauses, "regular_pauses"},
                     E{Cause::slow_storage, "slow_storage"},
                     E{Cause::jitter, "jitter"},
                     E{Cause::unlisted, "unlisted"}};
@@ -59,17 +61,20 @@ struct Hypothesis {
   Cause cause = Cause::none;
   std::string words;       ///< "every GPU capped at 70 % of its power"
   double severity = 1;     ///< what the cause's words have: a share kept, of a step, a deviation;
-                           ///< of a save its time / a healthy step
+                           ///< of a save or a pause its time / a healthy step
   int variant = 0;         ///< which hash, which kernels
-  std::int64_t every = 0;  ///< frequent_saves: steps between saves
+  std::int64_t every = 0;  ///< frequent_saves, regular_pauses: steps from one to the next
   std::string node = {};   ///< half_rate_nic, slow_node (with its GPU): where; empty: any
+  std::vector<std::string> not_told_apart = {};  ///< other places that are about as likely as
+                                                 ///< `node`; empty among them: one of no file
+  std::string ruled_out = {};         ///< why what files say rules it out; empty: it is tried
   std::vector<Hypothesis> also = {};  ///< of a pair the other cause
 };
 
 /// The part of a hypothesis that is this cause; null: none is.
 const Hypothesis* part_of(const Hypothesis& hypothesis, Cause cause);
 
-/// The words of a cause whose severities are numbers, as its severity and place are.
+/// The words of a cause whose severities are numbers, as its severity and places are.
 std::string words_of(const Hypothesis& hypothesis);
 
 /// A job with a hypothesis come true, simulated.
@@ -136,7 +141,7 @@ class Laboratory {
 bool is_of_passes(Feature feature);
 
 /// What is tried: every cause in a few severities. A cause that the scenario has already, or cannot
-/// have, is not among them.
+/// have, is not among them; one that a file rules out says why, and is not tried.
 std::vector<Hypothesis> hypotheses(const Laboratory& laboratory, const Evidence& evidence);
 
 /// The figure of an observation if the hypothesis holds, in the observation's unit.

@@ -12,6 +12,7 @@
 #include "sim/study/diagnose/likelihood.h"
 #include "sim/study/diagnose/next_step.h"
 #include "sim/study/diagnose/pairs.h"
+#include "sim/study/diagnose/prior.h"
 #include "sim/study/diagnose/weighing.h"
 #include "sim/study/driver.h"
 #include "sim/study/predict.h"
@@ -32,10 +33,10 @@ bool shows_passes(const Evidence& evidence) {
                      [](const Observation& o) { return is_of_passes(o.feature); });
 }
 
-/// Hypotheses of one key have the same step: they differ in a place or in saves alone.
+/// Hypotheses of one key have the same step: they differ in a place, saves or pauses alone.
 std::string step_key(const Hypothesis& h) {
-  return h.cause == Cause::frequent_saves || h.cause == Cause::slow_storage ||
-                 h.cause == Cause::none
+  return h.cause == Cause::frequent_saves || h.cause == Cause::regular_pauses ||
+                 h.cause == Cause::slow_storage || h.cause == Cause::none
              ? std::string()
              : fmt::format("{}/{}/{}", core::to_word(h.cause), h.severity, h.variant);
 }
@@ -190,9 +191,9 @@ class Diagnosis {
   }
 
   /// The likeliest first, with its probability.
-  static void rank(std::vector<Suspect>& out) {
-    const auto weight = [](const Suspect& suspect) {
-      return suspect.log_likelihood + (suspect.parts.empty() ? 0 : std::log(kPairOfCauses));
+  void rank(std::vector<Suspect>& out) const {
+    const auto weight = [this](const Suspect& suspect) {
+      return suspect.log_likelihood + log_prior(suspect.best, evidence_);
     };
     std::vector<double> logs;
     for (const Suspect& suspect : out) {
@@ -238,8 +239,9 @@ class Diagnosis {
 
   /// @param count  told how many figures are predicted; may be empty
   void weigh(const SimulatedStep& simulated, const core::Count& count, Trial& trial) const {
-    trial.reason = simulated.reason;
-    if (!simulated.step) {
+    const std::string& ruled_out = trial.hypothesis.ruled_out;
+    trial.reason = ruled_out.empty() ? simulated.reason : ruled_out;
+    if (!trial.reason.empty()) {
       return;
     }
     trial.imagined = laboratory_.imagine(trial.hypothesis, *simulated.step);
@@ -256,6 +258,12 @@ class Diagnosis {
         [](const Trial* a, const Trial* b) { return a->log_likelihood < b->log_likelihood; });
     Suspect suspect;
     suspect.best = best.hypothesis;
+    if (auto places = places_of(trials); places.size() > 1) {
+      suspect.best.node = places.front().node;
+      suspect.best.not_told_apart = not_told_apart(places);
+      suspect.best.words = words_of(suspect.best);
+      suspect.places = std::move(places);
+    }
     suspect.step_s = best.imagined->mean_step.si();
     suspect.mending.step_share =
         std::max(0.0, 1 - laboratory_.healthy().mean_step / best.imagined->mean_step);

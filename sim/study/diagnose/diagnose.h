@@ -12,7 +12,8 @@
 #include "sim/core/model_constant.h"
 #include "sim/core/result_fields.h"
 #include "sim/study/diagnose/cause.h"
-#include "sim/study/diagnose/evidence.h"
+#include "sim/study/diagnose/places.h"
+#include "sim/study/evidence/evidence.h"
 #include "sim/study/run_report.h"
 #include "sim/validation/compared/compared_runs.h"
 
@@ -84,6 +85,7 @@ struct Suspect {
   double step_s = 0;          ///< mean step if it is so; 0: nothing is predicted
   Mending mending;
   std::vector<SuspectPart> parts = {};  ///< both causes of a pair; empty: it is one
+  std::vector<Place> places = {};       ///< of a cause that may be at several, the likeliest first
   std::vector<double> figures = {};     ///< predicted at the likeliest severity, one an observation
 
   template <class V>
@@ -92,13 +94,16 @@ struct Suspect {
     v.part("words", best.words, "its likeliest severity and place");
     v.figure("probability", probability, "1",
              "posterior: every cause, `none` and `unlisted` are as likely before, a pair of "
-             "causes a fiftieth of that",
+             "causes a fiftieth of that, a setting of the software a hundredth where steps became "
+             "slower on the way",
              core::probability);
     v.figure("log_likelihood", log_likelihood, "",
              "of the logs if it is so: mean over severities and places");
     v.figure("step_s", core::if_positive(step_s), "s", "mean step if it is so, pauses included",
              core::non_negative);
     v.part("mending", mending, "what it brings to mend it");
+    v.part("places", places,
+           "nodes it may be at, the likeliest first; empty: no file tells places apart");
     v.part("parts", parts, "the two causes of a pair; empty: it is a single one");
   }
 };
@@ -111,10 +116,12 @@ struct NextStep {
   /// Between what both predict, in standard deviations; where nothing tells them apart, how many of
   /// the first one's what is not listed may move the figure.
   double deviations = 0;
+  bool of_places = false;  ///< it tells which node it is, not which cause
 
   template <class V>
   void fields(V& v) const {
     v.part("feature", feature, "what to measure");
+    v.part("of_places", of_places, "it tells at which node the first suspect is, not which it is");
     v.part("command", command, "how");
     v.part("reads", reads, "what it says in each case");
     v.figure("deviations", deviations, "",
@@ -186,7 +193,8 @@ struct DiagnoseOptions {
 /// where jitter is the cause: too little of it is no fault), own the error of one figure's
 /// prediction, and u_k the errors that predictions share: of the speed of kernels, and of the
 /// network. Memory and clocks of monitors may be of something else than is predicted: L is the mean
-/// over both. A cause has the mean of L over its hypotheses, and over the severities between them.
+/// over both. A cause has the mean of L over its hypotheses, and over the severities between them,
+/// times how likely it is before (prior.h).
 /// Where the likeliest leaves a figure outside, or is none that is listed, pairs are tried too.
 /// @throws core::Error if the scenario breaks a rule or a file cannot be read
 DiagnoseReport diagnose(const config::LoadedScenario& loaded,

@@ -6,7 +6,7 @@
 
 #include "sim/core/error.h"
 #include "sim/core/text.h"
-#include "sim/study/diagnose/pairs.h"
+#include "sim/study/diagnose/prior.h"
 
 namespace headway::study {
 
@@ -109,15 +109,37 @@ std::optional<std::vector<std::string>> pair_for(const std::string& suspect,
   return std::nullopt;
 }
 
+/// Nodes on which a call tells whether the card of the suspect is slow: of a few places that are
+/// not told apart the first beside another node, of many every second one.
+std::optional<std::vector<std::string>> nodes_for(const Hypothesis& card,
+                                                  const Evidence& evidence,
+                                                  int gpus_of_node) {
+  constexpr std::size_t kFew = 3;
+  std::vector<std::string> tied{card.node};
+  for (const std::string& node : card.not_told_apart) {
+    if (!node.empty()) {
+      tied.push_back(node);
+    }
+  }
+  if (tied.size() <= kFew) {
+    return pair_for(card.node, evidence, gpus_of_node);
+  }
+  std::vector<std::string> half;
+  for (std::size_t i = 0; i < tied.size(); i += 2) {
+    half.push_back(tied[i]);
+  }
+  return half;
+}
+
 /// What may be measured next: every figure that no file shows, and a pair of nodes that none ran.
 std::vector<Observation> not_measured(const Laboratory& laboratory,
                                       const Evidence& evidence,
                                       const std::array<Hypothesis, 2>& likeliest) {
   const auto& cluster = laboratory.checked().scenario().cluster;
-  std::string suspect;
+  const Hypothesis* suspect = nullptr;
   for (const Hypothesis& one : likeliest) {
     const Hypothesis* card = part_of(one, Cause::half_rate_nic);
-    suspect = suspect.empty() && card != nullptr ? card->node : suspect;
+    suspect = suspect == nullptr && card != nullptr && !card->node.empty() ? card : suspect;
   }
   std::vector<Observation> out;
   for (const auto& [feature, word] : enum_words(Feature{})) {
@@ -126,25 +148,31 @@ std::vector<Observation> not_measured(const Laboratory& laboratory,
     if (!known) {
       out.push_back(feature == Feature::bus_bandwidth ? pair_of_nodes(laboratory)
                                                       : Observation{feature, ""});
-    } else if (feature == Feature::bus_bandwidth && cluster.nodes > 1 && !suspect.empty()) {
-      if (auto pair = pair_for(suspect, evidence, cluster.node.gpus)) {
+    } else if (feature == Feature::bus_bandwidth && cluster.nodes > 1 && suspect != nullptr) {
+      if (auto nodes = nodes_for(*suspect, evidence, cluster.node.gpus)) {
         out.push_back(pair_of_nodes(laboratory));
-        out.back().nodes = *pair;
+        out.back().call->gpus = static_cast<int>(nodes->size()) * cluster.node.gpus;
+        out.back().nodes = *nodes;
       }
     }
   }
   return out;
 }
 
-/// All-reduce on the pair that is asked for, or on two nodes of those that files name.
-std::string command_for_pair(const Observation& pair, const Evidence& evidence, int gpus) {
-  std::vector<std::string> nodes = pair.nodes.empty() ? evidence.nodes : pair.nodes;
+/// All-reduce on the nodes that are asked for, or on two of those that files name.
+std::string command_for_call(const Observation& call, const Evidence& evidence, int gpus) {
+  std::vector<std::string> nodes = call.nodes.empty() ? evidence.nodes : call.nodes;
   if (nodes.size() < 2) {
     nodes = {"NODE_A", "NODE_B"};
   }
-  return fmt::format("mpirun -np {} --host {}:{},{}:{} all_reduce_perf -b 1G -e 8G -f 2 -g 1{}",
-                     2 * gpus, nodes[0], gpus, nodes[1], gpus,
-                     pair.nodes.empty() ? ", on every pair of neighbours in turn" : "");
+  nodes.resize(call.nodes.empty() ? 2 : nodes.size());
+  std::vector<std::string> hosts;
+  for (const std::string& node : nodes) {
+    hosts.push_back(fmt::format("{}:{}", node, gpus));
+  }
+  return fmt::format("mpirun -np {} --host {} all_reduce_perf -b 1G -e 8G -f 2 -g 1{}",
+                     hosts.size() * static_cast<std::size_t>(gpus), fmt::join(hosts, ","),
+                     call.nodes.empty() ? ", on every pair of neighbours in turn" : "");
 }
 
 constexpr const char* kTimersOfAllRanks =
@@ -156,7 +184,7 @@ std::string command_for(const Observation& further,
                         const Laboratory& laboratory) {
   switch (further.feature) {
     case Feature::bus_bandwidth:
-      return command_for_pair(further, evidence, laboratory.checked().scenario().cluster.node.gpus);
+      return command_for_call(further, evidence, laboratory.checked().scenario().cluster.node.gpus);
     case Feature::clock_ratio:
     case Feature::power:
       return "nvidia-smi dmon -s pc -d 5 -c 60 > NODE.txt on every node while the job runs";
@@ -290,6 +318,39 @@ class Rivals {
 
 }  // namespace
 
+namespace {
+
+/// The first suspect, a card, at two places that nothing tells apart yet, where a call of nodes
+/// would; none: it is no card, not likely enough to be looked for, or no call tells.
+std::optional<std::array<Hypothesis, 2>> two_places(const Laboratory& laboratory,
+                                                    const Evidence& evidence,
+                                                    const Suspect& first) {
+  constexpr double kLikely = 0.5;
+  const int gpus = laboratory.checked().scenario().cluster.node.gpus;
+  const bool called = std::any_of(evidence.observations.begin(), evidence.observations.end(),
+                                  [&](const Observation& o) { return crosses_nodes(o, gpus); });
+  if (first.best.cause != Cause::half_rate_nic || !first.parts.empty() || !called ||
+      first.probability < kLikely || first.best.node.empty()) {
+    return std::nullopt;
+  }
+  const auto nodes = nodes_for(first.best, evidence, gpus);
+  const auto& tied = first.best.not_told_apart;
+  const auto other = std::find_if(tied.begin(), tied.end(), [&](const std::string& node) {
+    return !node.empty() && nodes && std::find(nodes->begin(), nodes->end(), node) == nodes->end();
+  });
+  if (other == tied.end()) {
+    return std::nullopt;
+  }
+  std::array<Hypothesis, 2> two{first.best, first.best};
+  two[0].words = nodes->size() == 2 ? fmt::format("the slow card is of {}", first.best.node)
+                                    : "the slow card is of one of these";
+  two[1].node = *other;
+  two[1].words = "it is of another";
+  return two;
+}
+
+}  // namespace
+
 std::optional<NextStep> next_step(const Laboratory& laboratory,
                                   const Evidence& evidence,
                                   const std::vector<Suspect>& suspects,
@@ -298,12 +359,23 @@ std::optional<NextStep> next_step(const Laboratory& laboratory,
   for (const Suspect& suspect : suspects) {
     // A pair that does not lead is often the leading cause and one more.
     const bool lesser_pair = !suspect.parts.empty() && &suspect != &suspects.front();
-    if (suspect.best.cause != Cause::unlisted && !lesser_pair) {
-      listed.push_back(suspect.best);
+    if (suspect.best.cause == Cause::unlisted || lesser_pair) {
+      continue;
+    }
+    listed.push_back(suspect.best);
+    if (suspect.parts.empty() && !suspect.best.not_told_apart.empty()) {
+      listed.back().not_told_apart.clear();  // it is measured at one place
+      listed.back().words = words_of(listed.back());
     }
   }
   if (listed.size() < 2) {
     return std::nullopt;
+  }
+  if (const auto two = two_places(laboratory, evidence, suspects.front())) {
+    if (auto step = Rivals(laboratory, evidence, *two, false, count).best()) {
+      step->of_places = true;
+      return step;
+    }
   }
   const bool unlisted_leads = suspects.front().best.cause == Cause::unlisted;
   return Rivals(laboratory, evidence, {listed[0], listed[1]}, unlisted_leads, count).best();
@@ -323,6 +395,9 @@ std::vector<core::ModelConstant> diagnose_constants() {
   }
   out.push_back({"study.pair_of_causes", kPairOfCauses, "", 0,
                  "judged: how likely two causes at once are, any two, beside a single one"});
+  out.push_back({"study.setting_that_starts_midway", kSettingMidway, "", 0,
+                 "judged: how likely a setting of the software is where steps became slower on the "
+                 "way, beside what can begin then"});
   out.push_back({"study.clock_of_a_slow_node", kClockOfSlowNode, "", 0,
                  "judged: a node may be slow for other reasons than its clock"});
   out.push_back({"study.other_counting_of_memory", kOtherCounting, "", 0,

@@ -31,19 +31,20 @@ struct Side {
 };
 
 Side side_of(const Weighing& weighing, const std::vector<const Trial*>& trials) {
-  const Trial* best = *std::max_element(
-      trials.begin(), trials.end(),
-      [](const Trial* a, const Trial* b) { return a->log_likelihood < b->log_likelihood; });
+  const std::vector<Place> places = places_of(trials);
   std::vector<const Trial*> here;
-  std::map<std::string, int> places;
   for (const Trial* trial : trials) {
-    ++places[trial->hypothesis.node];
-    if (trial->hypothesis.node == best->hypothesis.node) {
+    if (trial->hypothesis.node == places.front().node) {
       here.push_back(trial);
     }
   }
-  return {weighing.severities_of(here, kStepsOfPairs),
-          std::log(static_cast<double>(places.size()))};
+  Side side{weighing.severities_of(here, kStepsOfPairs),
+            std::log(static_cast<double>(places.size()))};
+  for (Severity& severity : side.severities) {
+    severity.hypothesis.not_told_apart = not_told_apart(places);
+    severity.hypothesis.words = words_of(severity.hypothesis);
+  }
+  return side;
 }
 
 /// Figures that two causes show at once, put together.

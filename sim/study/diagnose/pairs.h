@@ -9,10 +9,6 @@
 
 namespace headway::study {
 
-/// How likely two causes at once are, any two, beside a single one. Judged: with the eleven causes
-/// of a job on one site all pairs together are about as likely as one of these.
-inline constexpr double kPairOfCauses = 0.02;
-
 /// All pairs are weighed with figures put together from those of their causes: times of steps and
 /// shares add up, rates and the like multiply. The best few are then simulated at their likeliest
 /// severities, and the figures of all others moved by what that changes.

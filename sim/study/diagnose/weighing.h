@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "sim/study/diagnose/cause.h"
-#include "sim/study/diagnose/evidence.h"
 #include "sim/study/diagnose/likelihood.h"
+#include "sim/study/evidence/evidence.h"
 
 namespace headway::study {
 

@@ -16,8 +16,8 @@
 #include "sim/import/measured/nccl_tests_log.h"
 #include "sim/import/measured/training_log.h"
 #include "sim/network/collective/closed_form.h"
-#include "sim/study/diagnose/evidence.h"
-#include "sim/study/diagnose/same_job.h"
+#include "sim/study/evidence/evidence.h"
+#include "sim/study/evidence/same_job.h"
 #include "sim/study/nccl_tests_names.h"
 
 #include "calibrate/fit/import_samples.h"

@@ -14,6 +14,7 @@
 #include "sim/workload/number_formats.h"
 #include "sim/workload/preconditioner/preconditioner.h"
 #include "sim/workload/teacher/cached_logits.h"
+#include "sim/workload/trained/trained_layers.h"
 #include "sim/workload/vision/encoder.h"
 
 namespace headway::training {
@@ -278,6 +279,14 @@ void add_trained(const Scenario& s, std::vector<Assumption>& list) {
                     "kernels of adapters run one after another beside the model's own, their "
                     "products at the rates of other thin ones; no such training step was measured; "
                     "mfu counts what a step has to do: no weight gradients of frozen matrices"});
+  }
+  if (s.model.adapters && s.model.moe && adapts(s.model, workload::AdaptedProduct::experts)) {
+    list.push_back(
+        {"model.adapters.products", "experts",
+         fmt::format("each of the {} experts of a rank has adapters and launches of its own, one "
+                     "after another, which no measurement covers and which may take longer than "
+                     "training the whole; 'products' without experts leaves them out",
+                     s.model.moe->experts / s.parallelism.expert)});
   }
   if (s.model.adapters && s.model.adapters->base == workload::BaseWeights::nf4) {
     list.push_back({"model.adapters.base", "nf4",

@@ -131,10 +131,10 @@ Violations power_violations(const Scenario& s) {
     return list;
   }
   const auto& power = *s.cluster.power;
-  if (!power.rack && !power.facility) {
+  if (!power.rack && !power.facility && !power.pue) {
     list.push_back({"cluster.power",
-                    "neither 'rack' nor 'facility' is written, so that nothing is limited; write "
-                    "one of them, or leave out 'power'"});
+                    "neither 'rack' nor 'facility' is written, so that nothing is limited, nor "
+                    "'pue'; write one of them, or leave out 'power'"});
   }
   if (power.rack && s.run.recovery.rack_nodes == 1) {
     const Watts board = (*power.rack - s.cluster.node.host_power) / s.cluster.node.gpus;
@@ -164,22 +164,22 @@ Violations power_violations(const Scenario& s) {
 
 Violations power_shortages(const Scenario& s) {
   Violations list;
-  if (!s.cluster.power) {
+  const auto fit = power_fit(s);
+  if (!fit) {
     return list;
   }
-  const PowerFit fit = *power_fit(s);
-  for (std::size_t kind = 0; kind < fit.racks.size(); ++kind) {
-    add_shortage(s, fit.racks[kind], fit.boards[kind], static_cast<int>(kind), true, list);
+  for (std::size_t kind = 0; kind < fit->racks.size(); ++kind) {
+    add_shortage(s, fit->racks[kind], fit->boards[kind], static_cast<int>(kind), true, list);
   }
-  if (fit.facility && !unequal(s.cluster)) {
-    add_shortage(s, *fit.facility, fit.boards.front(), 0, false, list);
-  } else if (fit.facility && fit.facility->drawn() > fit.facility->limit) {
+  if (fit->facility && !unequal(s.cluster)) {
+    add_shortage(s, *fit->facility, fit->boards.front(), 0, false, list);
+  } else if (fit->facility && fit->facility->drawn() > fit->facility->limit) {
     list.push_back(
-        {kFacility,
-         fmt::format("the building draws {}, and {} feed it: which of several kinds of "
-                     "boards is lowered for it is not modelled; set the power of their "
-                     "GPUs, or use fewer nodes",
-                     power_in_words(fit.facility->drawn()), power_in_words(fit.facility->limit))});
+        {kFacility, fmt::format("the building draws {}, and {} feed it: which of several kinds of "
+                                "boards is lowered for it is not modelled; set the power of their "
+                                "GPUs, or use fewer nodes",
+                                power_in_words(fit->facility->drawn()),
+                                power_in_words(fit->facility->limit))});
   }
   return list;
 }

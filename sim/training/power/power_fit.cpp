@@ -88,7 +88,7 @@ std::optional<Feed> PowerFit::rack() const {
 
 std::optional<PowerFit> power_fit(const Scenario& scenario) {
   const ClusterSpec& cluster = scenario.cluster;
-  if (!cluster.power) {
+  if (!cluster.power || (!cluster.power->rack && !cluster.power->facility)) {
     return std::nullopt;
   }
   PowerFit fit;

@@ -87,7 +87,7 @@ struct PowerFit {
 };
 
 /// Of a cluster that keeps its rules, boards lowered or not yet.
-/// @returns nothing where the cluster has no `power`
+/// @returns nothing where `cluster.power` limits nothing: it is not written, or a PUE alone is
 std::optional<PowerFit> power_fit(const Scenario& scenario);
 
 /// Lowers the limits of boards to what `power_fit` finds; as often as one likes. A share of a peak

@@ -1,4 +1,4 @@
-#include "sim/study/diagnose/step_states.h"
+#include "sim/study/evidence/step_states.h"
 
 #include <algorithm>
 #include <cmath>
@@ -18,8 +18,6 @@ namespace {
 constexpr std::size_t kLinesOfALevel = 8;
 /// Blocks of lines that are looked at.
 constexpr std::size_t kBlocks = 192;
-/// A smaller change, relative, is no other state. Judged.
-constexpr double kLeastChange = 0.03;
 /// Less scatter is as good as none: a thousandth of a step. Judged.
 constexpr double kLeastNoise = 1e-3;
 

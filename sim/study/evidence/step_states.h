@@ -5,9 +5,12 @@
 #include <string>
 #include <vector>
 
-#include "sim/study/diagnose/step_series.h"
+#include "sim/study/evidence/step_series.h"
 
 namespace headway::study {
+
+/// A smaller change, relative, is no other state. Judged.
+inline constexpr double kLeastChange = 0.03;
 
 /// Lines in which steps stay as they are, or change steadily.
 struct SeriesState {

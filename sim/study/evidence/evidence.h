@@ -7,7 +7,8 @@
 #include <vector>
 
 #include "sim/core/collective.h"
-#include "sim/study/diagnose/feature.h"
+#include "sim/study/evidence/feature.h"
+#include "sim/study/evidence/pause_witness.h"
 #include "sim/training/check.h"
 
 namespace headway::study {
@@ -40,14 +41,16 @@ struct LogFile {
 struct Evidence {
   std::vector<Observation> observations;
   std::optional<std::int64_t> pause_period;  ///< steps between pauses, where these are regular
-  bool saves_are_timed = false;              ///< by lines of their own: steps leave them out
-  std::string slowest_gpu;                   ///< "node7 GPU 3": lowest clock of those watched
-  std::vector<std::string> nodes;            ///< named by files, sorted
-  std::vector<std::string> wrong_data;       ///< that collectives moved: a fault whatever it costs
-  std::vector<std::string> unfinished;       ///< tests of collectives that came to no end, and how
-  std::vector<std::string> findings;  ///< that no single figure says: of a log's steps on the
-                                      ///< way (a restart, a change, a trend)
-  std::vector<std::string> remarks;   ///< what was left out or taken
+  PauseWitness pauses;                       ///< what these are
+  bool slowed_midway = false;           ///< steps are slower than they once were in the same run
+  bool saves_are_timed = false;         ///< by lines of their own: steps leave them out
+  std::string slowest_gpu;              ///< "node7 GPU 3": lowest clock of those watched
+  std::vector<std::string> nodes;       ///< named by files, sorted
+  std::vector<std::string> wrong_data;  ///< that collectives moved: a fault whatever it costs
+  std::vector<std::string> unfinished;  ///< tests of collectives that came to no end, and how
+  std::vector<std::string> findings;    ///< that no single figure says: of a log's steps on the
+                                        ///< way (a restart, a change, a trend)
+  std::vector<std::string> remarks;     ///< what was left out or taken
 };
 
 /// Reads each file by what it holds: a training log, a log or report of nccl-tests, a trace of

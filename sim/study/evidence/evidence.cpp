@@ -1,4 +1,4 @@
-#include "sim/study/diagnose/evidence.h"
+#include "sim/study/evidence/evidence.h"
 
 #include <algorithm>
 #include <cmath>
@@ -18,8 +18,8 @@
 #include "sim/import/measured/training_log.h"
 #include "sim/network/collective/closed_form.h"
 #include "sim/study/collective.h"
-#include "sim/study/diagnose/same_job.h"
-#include "sim/study/diagnose/step_series.h"
+#include "sim/study/evidence/same_job.h"
+#include "sim/study/evidence/step_series.h"
 #include "sim/study/expect/expect.h"
 
 #include "calibrate/fit/import_samples.h"
@@ -281,8 +281,17 @@ class EvidenceReader {
   SeriesSummary add_steps(const import::TrainingLog& log, const std::string& file) {
     const SeriesSummary summary = summary_of(log.steps);
     if (!summary.change.empty()) {
-      evidence_.findings.push_back(fmt::format("{}: a step {}; the last is judged, {} s", file,
-                                               summary.change, core::number(summary.median)));
+      evidence_.findings.push_back(fmt::format(
+          "{}: a step {}; the last is judged, {} s{}", file, summary.change,
+          core::number(summary.median),
+          summary.lost_before > 0
+              ? fmt::format(", beside which slower steps before it lost {} % of the time",
+                            core::percent(summary.lost_before))
+              : ""));
+      evidence_.slowed_midway = evidence_.slowed_midway || summary.slowed;
+    }
+    for (std::string& lost : lost_steps(log, file)) {
+      evidence_.findings.push_back(std::move(lost));
     }
     const auto lines = static_cast<double>(std::max<std::size_t>(summary.lines, 1));
     // Rounding spreads a figure evenly over one of its last digit: d / sqrt(12), alike in all
@@ -313,6 +322,7 @@ class EvidenceReader {
       note(Feature::pauses, file, summary.pauses, 0.003);
       note(Feature::regularity, file, summary.regularity, 0.1);
       evidence_.pause_period = summary.period;
+      evidence_.pauses = witness_of_pauses(log, summary, file);
     }
     return summary;
   }

@@ -1,4 +1,4 @@
-#include "sim/study/diagnose/same_job.h"
+#include "sim/study/evidence/same_job.h"
 
 #include <algorithm>
 #include <array>

@@ -1,11 +1,11 @@
-#include "sim/study/diagnose/step_series.h"
+#include "sim/study/evidence/step_series.h"
 
 #include <algorithm>
 #include <cmath>
 #include <map>
 #include <span>
 
-#include "sim/study/diagnose/step_states.h"
+#include "sim/study/evidence/step_states.h"
 
 #include "calibrate/fit/least_squares.h"
 
@@ -36,6 +36,23 @@ std::vector<double> beside_neighbours(const std::vector<double>& values) {
   return out;
 }
 
+/// What the states before the last were beside it.
+void compare_with_before(const std::vector<SeriesState>& states,
+                         const std::vector<SeriesStep>& lines,
+                         SeriesSummary& summary) {
+  const double last = states.back().last;
+  double lost = 0, all = 0;
+  for (const SeriesState& state : states) {
+    summary.slowed = summary.slowed || last > (1 + kLeastChange) * state.first;
+    for (std::size_t i = state.begin; i < state.end; ++i) {
+      const auto steps = static_cast<double>(lines[i].steps);
+      all += steps * lines[i].seconds;
+      lost += steps * std::max(0.0, state.first == state.last ? state.first - last : 0);
+    }
+  }
+  summary.lost_before = lost / all;
+}
+
 /// The lines of the last state; those of a trend as they would be at its end.
 std::vector<SeriesStep> as_they_are_last(const std::vector<SeriesStep>& lines,
                                          SeriesSummary& summary) {
@@ -48,6 +65,7 @@ std::vector<SeriesStep> as_they_are_last(const std::vector<SeriesStep>& lines,
     return out;
   }
   summary.since = out.front().step;
+  compare_with_before(states, lines, summary);
   if (last.first != last.last) {
     const double n = static_cast<double>(out.size() - 1);
     for (std::size_t i = 0; i < out.size(); ++i) {
@@ -58,7 +76,8 @@ std::vector<SeriesStep> as_they_are_last(const std::vector<SeriesStep>& lines,
   return out;
 }
 
-void find_period(const std::vector<std::int64_t>& pauses, SeriesSummary& summary) {
+void find_period(SeriesSummary& summary) {
+  const std::vector<std::int64_t>& pauses = summary.paused;
   if (pauses.size() < 3) {
     return;
   }
@@ -79,12 +98,12 @@ void find_period(const std::vector<std::int64_t>& pauses, SeriesSummary& summary
 /// long line on to the last: what is left of a log without its first lines has one too many or too
 /// few else.
 double share_of_pauses(const std::vector<SeriesStep>& lines,
-                       const std::vector<std::int64_t>& pauses,
                        double limit,
                        const SeriesSummary& summary) {
   double lost = 0, all = 0;
   for (const SeriesStep& line : lines) {
-    if (summary.period && (line.step <= pauses.front() || line.step > pauses.back())) {
+    if (summary.period &&
+        (line.step <= summary.paused.front() || line.step > summary.paused.back())) {
       continue;
     }
     const double seconds = line.seconds * static_cast<double>(line.steps);
@@ -112,22 +131,21 @@ SeriesSummary summarize_series(const std::vector<SeriesStep>& series) {
   summary.median = fit::median(times);
   const double scatter = robust_deviation(times, summary.median);
   const double limit = summary.median + std::max(0.25 * summary.median, 6 * scatter);
-  std::vector<std::int64_t> pauses;
   std::vector<double> usual;
   bool paused = false;
   for (const SeriesStep& step : kept) {
     if (step.seconds <= limit) {
       usual.push_back(step.seconds);
     } else if (!paused) {
-      pauses.push_back(step.step);
+      summary.paused.push_back(step.step);
     }
     paused = step.seconds > limit;
   }
   summary.together = together.empty() ? 1 : fit::median(together);
   summary.spread =
       robust_deviation(beside_neighbours(usual), 0) / summary.median * std::sqrt(summary.together);
-  find_period(pauses, summary);
-  summary.pauses = share_of_pauses(kept, pauses, limit, summary);
+  find_period(summary);
+  summary.pauses = share_of_pauses(kept, limit, summary);
   return summary;
 }
 

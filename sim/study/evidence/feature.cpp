@@ -1,4 +1,4 @@
-#include "sim/study/diagnose/feature.h"
+#include "sim/study/evidence/feature.h"
 
 #include <fmt/format.h>
 

@@ -25,8 +25,12 @@ struct SeriesSummary {
   std::optional<std::int64_t> period;  ///< that gap in steps, where most are
   std::size_t lines = 0;               ///< that count: the first ones are left out
   double together = 1;                 ///< steps that a line is the mean of, median
+  std::vector<std::int64_t> paused;    ///< steps of the lines that pause
   std::string change;      ///< "changed at step 85 from 1.72 s to 2.40 s"; empty: they stay alike
   std::int64_t since = 0;  ///< the step from which on they are as they are last
+  bool slowed = false;     ///< on the way: they are slower than they once were
+  double lost_before =
+      0;  ///< share of the time of all lines that slower states before the last took
 };
 
 /// The first tenth (at least two lines where there are ten) warms up and is left out. A pause is a
