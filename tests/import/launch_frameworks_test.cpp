@@ -297,6 +297,18 @@ TEST(DeepSpeed, ReckonsTheMicroBatchFromTheOthers) {
               HasSubstr("a batch of 100 is no multiple of 32 ranks x 4 micro-batches"));
 }
 
+TEST(DeepSpeed, AsksForTheBatchWhereItKnowsTheGpus) {
+  const std::string text =
+      "{\"train_batch_size\": \"auto\", \"train_micro_batch_size_per_gpu\": \"auto\"}";
+  LaunchRun start = with_model(32);
+  EXPECT_THAT(deepspeed(text, start).missing, Contains(HasSubstr("or name the GPUs: --gpus N")));
+  start.gpus = 32;
+  const LaunchImport found = deepspeed(text, start);
+  EXPECT_THAT(found.missing, ElementsAre(HasSubstr("set train_batch_size, or train_micro_batch_"),
+                                         HasSubstr("training.sequence_length: ")));
+  EXPECT_THAT(found.assumptions, Contains("train_micro_batch_size_per_gpu is not set: 1"));
+}
+
 TEST(DeepSpeed, SaysThatGradientsAreNotCompressed) {
   EXPECT_THAT(deepspeed("{\"optimizer\": {\"type\": \"OneBitAdam\"}}").not_modelled,
               ElementsAre(HasSubstr("whose gradients are not compressed")));

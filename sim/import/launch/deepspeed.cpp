@@ -81,7 +81,13 @@ void read_deepspeed_batch(LaunchReader& reader, LaunchRun& run) {
     reader.assume(fmt::format("the batch is {} x {} ranks x {} micro-batches = {}", *micro,
                               run.gpus / replica, steps.value_or(1), batch));
   } else {
-    reader.lacks("training.global_batch: set train_batch_size, or name the GPUs: --gpus N");
+    reader.lacks(run.gpus > 0
+                     ? "training.global_batch: set train_batch_size, or "
+                       "train_micro_batch_size_per_gpu and gradient_accumulation_steps"
+                     : "training.global_batch: set train_batch_size, or name the GPUs: --gpus N");
+  }
+  if (!micro && !(total && steps && data_ranks > 0)) {
+    reader.assume(fmt::format("{} is not set: {}", kMicro, p.micro_batch));
   }
   need_gpus(reader, run, "name them: --gpus N");
 }
