@@ -19,7 +19,7 @@ namespace {
 double rounded_away(double value, double limit, int digits) {
   const double unit = std::pow(10.0, std::floor(std::log10(std::abs(value))) - (digits - 1));
   const double units = value / unit;
-  constexpr double kWhole = 1e-9;  // of a whole number what rounding adds
+  constexpr double kWhole = 1e-9;  // Source: above the rounding of doubles, below every digit
   return unit *
          (value > limit ? std::ceil(units * (1 - kWhole)) : std::floor(units * (1 + kWhole)));
 }
