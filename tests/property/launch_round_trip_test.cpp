@@ -41,6 +41,9 @@ class RandomRun {
         run_.saves = import::LaunchSaves{1 + draw_.below(5000), draw_.chance(50), draw_.chance(20)};
       }
     }
+    if (run_.model.latent) {
+      run_.model.query_key_norm = false;  // refused: latent attention has norms of its own
+    }
     return import::normalised(run_);
   }
 
