@@ -148,8 +148,8 @@ std::string priced_gpu(const std::string& accelerator) {
 std::string prices_text(const ImportArguments& given,
                         const CommonOptions& options,
                         const std::string& text) {
-  const auto offer = import::cheapest_offer(import::read_price_catalogue(text, given.file),
-                                            given.offer, given.file);
+  const auto catalogue = import::read_price_catalogue(text, given.file);
+  const auto offer = import::cheapest_offer(catalogue.prices, given.offer, given.file);
   price::PriceSpec prices;
   const double usd = *(given.offer.spot ? offer.spot : offer.usd) / offer.accelerators;
   prices.gpu_hour = core::Dollars(usd) / 3600_s;
@@ -162,6 +162,7 @@ std::string prices_text(const ImportArguments& given,
   std::vector<std::string> warnings{
       "storage, and electricity beside the price, are not in such a file: add 'storage' and, for "
       "energy and CO2, 'pue' and 'carbon_kg_per_kwh'"};
+  warnings.insert(warnings.end(), catalogue.remarks.begin(), catalogue.remarks.end());
   if (prices.gpu.empty()) {
     warnings.push_back(fmt::format(
         "no GPU of the catalogue is called '{}': add 'gpu', the words of its name there, and a run "

@@ -1,5 +1,6 @@
 #include "sim/campaign/campaign.h"
 
+#include <algorithm>
 #include <cmath>
 #include <string_view>
 #include <thread>
@@ -87,6 +88,8 @@ class Metering {
     usage.bring_up_gpu_seconds = static_cast<double>(job_.gpus) * paid;
     usage.bring_up_spare_gpu_seconds =
         static_cast<double>(job_.spare_nodes) * job_.gpus_per_node * paid;
+    // The steps are as many as without a ramp, and their energy with them; the rest is waiting.
+    usage.it_energy += it_energy(power_, Seconds(0), brought_up.slower);
   }
 
  private:
@@ -148,6 +151,16 @@ void add_bill(const training::CheckedScenario& checked,
                                  "board power while a GPU computes, idle power otherwise",
                                  "energy follows the share of the step in which kernels run; "
                                  "waiting in a collective counts as idle"});
+  const auto& failures = checked.scenario().run.failures;
+  if (failures && std::any_of(failures->hazards.begin(), failures->hazards.end(),
+                              [](const failures::HazardSpec& hazard) {
+                                return hazard.effect == failures::Effect::preemption;
+                              })) {
+    outcome.assumptions.push_back(
+        {"cost.gpus_usd", "GPU-hours of all nodes of the job from its first step to its last",
+         "servers that are taken away (preemption) are billed until others take their place, at "
+         "most what a cloud asks: the others of the job wait for them and are paid"});
+  }
 }
 
 /// Waiting is a matter of spares, but no number of them that was tried is enough.
@@ -188,7 +201,8 @@ void add_bring_up(const training::CheckedScenario& checked,
   outcome.assumptions.push_back(
       {"campaign.bring_up", "all nodes are tested at the same time, and those that fail again",
        "each test fails with the same chance; the job starts when as many nodes as it needs have "
-       "passed, spares among them; electricity of the tests is left out"});
+       "passed, spares among them; what the ramp adds draws standing power, and electricity of the "
+       "tests is left out"});
 }
 
 void warn_of_spread(const training::RunSpec& run, CampaignOutcome& outcome) {

@@ -1,6 +1,7 @@
 #include "sim/plan/keep_limits.h"
 
 #include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
 #include <utility>
 
@@ -14,11 +15,27 @@ using namespace core::literals;
 
 namespace {
 
+/// A number of so many digits that is no nearer to the limit: as a limit, the value keeps it.
+double rounded_away(double value, double limit, int digits) {
+  const double unit = std::pow(10.0, std::floor(std::log10(std::abs(value))) - (digits - 1));
+  const double units = value / unit;
+  constexpr double kWhole = 1e-9;  // Source: above the rounding of doubles, below every digit
+  return unit *
+         (value > limit ? std::ceil(units * (1 - kWhole)) : std::floor(units * (1 + kWhole)));
+}
+
 /// Two numbers, with as many digits as it takes to tell them apart.
 std::pair<std::string, std::string> told_apart(double value, double limit) {
-  std::pair texts(core::number(value), core::number(limit));
-  for (int digits = 4; texts.first == texts.second && digits <= 9; ++digits) {
-    texts = {fmt::format("{:.{}g}", value, digits), fmt::format("{:.{}g}", limit, digits)};
+  constexpr int kFewest = 3, kMost = 9;
+  const bool plain = std::isfinite(value) && value != 0;
+  const auto away = [&](int digits) { return plain ? rounded_away(value, limit, digits) : value; };
+  std::pair texts(core::number(away(kFewest)), core::number(limit));
+  for (int digits = kFewest + 1; plain && texts.first == texts.second && digits <= kMost;
+       ++digits) {
+    const auto decimals =
+        std::max(0, digits - 1 - static_cast<int>(std::floor(std::log10(std::abs(value)))));
+    texts = {fmt::format("{:.{}f}", away(digits), decimals),
+             fmt::format("{:.{}f}", limit, decimals)};
   }
   return texts;
 }

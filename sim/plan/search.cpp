@@ -16,6 +16,7 @@
 #include "sim/core/infeasible.h"
 #include "sim/core/progress/joint_progress.h"
 #include "sim/core/text.h"
+#include "sim/gpu/kernel_time.h"
 #include "sim/plan/entry.h"
 #include "sim/plan/judge.h"
 #include "sim/plan/keep_limits.h"
@@ -435,6 +436,19 @@ std::string place_text(const training::Scenario& s, const std::vector<int>& node
   return text.empty() ? text : text + ": ";
 }
 
+/// Of several formats that are asked for, why a GPU has not this one; empty: it has.
+std::string missing_format(const training::Scenario& s) {
+  std::string missing;
+  if (s.search.precision.size() > 1) {
+    missing = gpu::missing_precision(s.cluster.node.gpu, s.training.precision);
+    for (const auto& others : s.cluster.other_nodes) {
+      missing =
+          missing.empty() ? gpu::missing_precision(others.node.gpu, s.training.precision) : missing;
+    }
+  }
+  return missing;
+}
+
 /// Searches each setting; its plans are appended to `result`.
 std::vector<SimulatedSetting> search_settings(const training::Scenario& scenario,
                                               const std::vector<int>& nodes,
@@ -447,6 +461,13 @@ std::vector<SimulatedSetting> search_settings(const training::Scenario& scenario
   core::JointProgress joint(told_by_all(options.progress), all.size());
   for (training::Scenario& setting : all) {
     const auto told = told_by_one(options.progress, joint, all.size());
+    if (const std::string missing = missing_format(setting); !missing.empty()) {
+      const auto count = Space(setting).layouts();
+      result.enumerated += count;
+      rejected.add("precision", missing, count);
+      tell_end(told, all.size());
+      continue;
+    }
     training::check_apart_from_layout(setting);
     training::apply(setting.calibration, setting.cluster);
     training::use_attention_of_gpus(setting);
@@ -529,6 +550,10 @@ PlanResult search(const training::Scenario& scenario, const PlanOptions& options
   const std::vector<int>& nodes = options.nodes.empty() ? scenario.search.nodes : options.nodes;
   const auto simulated = search_settings(scenario, nodes, options, threads, result, rejected);
   drop_late_and_dear(options.limits, result.plans, rejected);
+  if (result.plans.empty()) {  // what was simulated and is in no plan is left out too
+    rejected.add("slower", "is slower than the simulated layouts whose runs were judged",
+                 std::max<std::int64_t>(0, result.enumerated - rejected.total()));
+  }
   mark_front(result.plans, options);
   const auto before = [&](const Plan& a, const Plan& b) {
     return comes_first(a, b, options.objective);

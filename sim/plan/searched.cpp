@@ -180,7 +180,11 @@ std::vector<SearchedField> varied_layout(const training::Scenario& s) {
   out.add(A::recompute, asked.recompute, all_texts<workload::Recompute>());
   add_recompute(s, out);
   out.add(A::sharding, asked.sharding, had_texts(framework, framework.shardings));
-  out.add(A::shard_group_size, asked.shard_group_size, "an NVLink domain, and doublings");
+  if (asked.shard_group_size.empty() && varies_groups(s)) {
+    out.always("shard_group_size", "an NVLink domain, and doublings");
+  } else {
+    out.add(A::shard_group_size, asked.shard_group_size, "");
+  }
   out.add(A::reshard, kNone, "true, false");
   out.add(A::offload, asked.offload, all_texts<workload::Offload>());
   out.add(A::rank_order, asked.rank_order, all_texts<workload::RankOrder>());

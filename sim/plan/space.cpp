@@ -196,6 +196,14 @@ bool varies(const training::SearchSpec& search, SearchAxis axis) {
   return (search.vary.empty() || contains(search.vary, axis)) && !contains(search.hold, axis);
 }
 
+bool varies_groups(const training::Scenario& scenario) {
+  const training::SearchSpec& search = scenario.search;
+  const bool shardings = !search.sharding.empty() || varies(search, SearchAxis::sharding);
+  const bool held = contains(search.hold, SearchAxis::shard_group_size);
+  return varies(search, SearchAxis::shard_group_size) ||
+         (shardings && !held && scenario.parallelism.shard_group_size == 0);
+}
+
 bool Space::asked(const PassChoice& pass, const StateChoice& state) const {
   const auto& list = scenario_.search.offload;
   return list.empty() || std::any_of(list.begin(), list.end(), [&](Offload offload) {
@@ -455,8 +463,10 @@ std::vector<int> Space::group_sizes(const ParallelismSpec& p, int data) const {
   for (std::int64_t size = domain; size < ranks; size *= 2) {
     all.push_back(static_cast<int>(size));
   }
-  auto sizes = choose(SearchAxis::shard_group_size, scenario_.search.shard_group_size,
-                      own.shard_group_size, std::move(all));
+  const auto& asked = scenario_.search.shard_group_size;
+  auto sizes = !asked.empty()             ? asked
+               : varies_groups(scenario_) ? std::move(all)
+                                          : std::vector{own.shard_group_size};
   std::erase_if(sizes, [&](int size) { return size < 1 || size > ranks || ranks % size != 0; });
   return sizes;
 }

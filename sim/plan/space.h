@@ -182,6 +182,10 @@ std::vector<SearchedField> unused_values(const training::Scenario& scenario, con
 /// it.
 bool outside(const training::SearchSpec& search, const ParallelismSpec& layout);
 
+/// Whether hsdp is tried over sizes of its groups: where they are varied, or the sharding is and
+/// the scenario has no size to hold.
+bool varies_groups(const training::Scenario& scenario);
+
 /// Whether `search` leaves this field of `parallelism` to the search.
 bool varies(const training::SearchSpec& search, training::SearchAxis axis);
 

@@ -113,6 +113,28 @@ std::size_t steps_of(const SweepAxisSpec& axis, const Range& range) {
   return static_cast<std::size_t>(steps) + 1;
 }
 
+/// The field that a key changes: an entry of the catalogue is named by it or by its `use`.
+std::string_view field_of(std::string_view key) {
+  constexpr std::string_view kUse = ".use";
+  return key.ends_with(kUse) ? key.substr(0, key.size() - kUse.size()) : key;
+}
+
+/// Refuses points that change one field twice: only one of the values would be simulated.
+void refuse_twice(const std::vector<SweepChanges>& dimension) {
+  for (const SweepChanges& changes : dimension) {
+    for (auto change = changes.begin(); change != changes.end(); ++change) {
+      if (std::any_of(changes.begin(), change, [&](const SweepChange& other) {
+            return field_of(other.key) == field_of(change->key);
+          })) {
+        throw core::Error(
+            fmt::format("a point changes '{}' twice, the second time to '{}'; name "
+                        "each field once",
+                        core::shortened(change->key), core::shortened(change->value)));
+      }
+    }
+  }
+}
+
 /// "a=1; b=2" as changes.
 SweepChanges row_changes(std::string_view row) {
   SweepChanges changes;
@@ -157,6 +179,9 @@ std::vector<std::size_t> drawn_parts(const core::RandomStream& stream, std::size
 }
 
 std::vector<SweepChanges> drawn(const training::SweepSampleSpec& sample) {
+  if (sample.axes.empty()) {
+    throw core::Error("a sample without axes draws nothing; list what is drawn as 'axes'");
+  }
   const auto points = static_cast<std::size_t>(sample.points);
   std::vector<SweepChanges> changes(points);
   for (std::size_t a = 0; a < sample.axes.size(); ++a) {
@@ -204,12 +229,6 @@ std::vector<SweepChanges> explicit_rows(const std::vector<std::string>& rows) {
     return row.empty() ? SweepChanges{} : row_changes(row);
   });
   return changes;
-}
-
-/// The field that a key changes: an entry of the catalogue is named by it or by its `use`.
-std::string_view field_of(std::string_view key) {
-  constexpr std::string_view kUse = ".use";
-  return key.ends_with(kUse) ? key.substr(0, key.size() - kUse.size()) : key;
 }
 
 /// A row without its changes of a field.
@@ -288,6 +307,7 @@ SweepPoints::SweepPoints(const training::SweepSpec& spec, const core::SourceMark
   const auto add = [&](const std::string& path, const auto& make) {
     try {
       auto dimension = make();
+      refuse_twice(dimension);
       for (const std::string& key : keys_of(dimension)) {
         const auto same = [&](const std::string& other) {
           return field_of(other) == field_of(key);
@@ -351,14 +371,18 @@ SweepAxisSpec sweep_axis(const std::string& argument, const std::string& option)
   SweepAxisSpec axis;
   axis.key = argument.substr(0, equals);
   const std::string text = argument.substr(equals + 1);
+  // Commas of a list or a block, "[0,0],[1,1]", are of one value.
   const auto split = [&](char separator) {
-    std::vector<std::string> parts;
-    std::size_t begin = 0;
-    for (auto end = text.find(separator); end != std::string::npos;
-         begin = end + 1, end = text.find(separator, begin)) {
-      parts.push_back(text.substr(begin, end - begin));
+    std::vector<std::string> parts(1);
+    int depth = 0;
+    for (const char c : text) {
+      depth += c == '[' || c == '{' ? 1 : c == ']' || c == '}' ? -1 : 0;
+      if (c == separator && depth <= 0) {
+        parts.emplace_back();
+      } else {
+        parts.back() += c;
+      }
     }
-    parts.push_back(text.substr(begin));
     return parts;
   };
   const auto ends = split(':');

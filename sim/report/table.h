@@ -26,6 +26,7 @@ struct Table {
   std::vector<Column> columns;
   std::vector<std::vector<std::string>> rows;  ///< each as long as `columns`
   bool last_row_is_total = false;              ///< a rule is drawn above it
+  std::vector<bool> stays{};  ///< of each row, what a screen leaves out last; empty: of none
 };
 
 /// A title, sentences, tables, charts, sentences.

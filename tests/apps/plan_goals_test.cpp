@@ -317,7 +317,34 @@ TEST_F(PlanGoals, KeepsLimitsOfBudgetAndGoodput) {
     });
   };
   EXPECT_TRUE(missed(cheap, "budget"));
+  // What it names as nearest, taken as the limit, is kept.
+  for (const json& left_out : cheap["rejected"]) {
+    const std::string nearest = left_out["nearest"];
+    if (left_out["class"] == "budget" && nearest.find("at least") == std::string::npos) {
+      std::string usd_text = nearest.substr(0, nearest.find(' '));
+      std::erase(usd_text, ',');
+      EXPECT_EQ(
+          planned("one.yaml --objective dollars --limit 'budget=" + usd_text + " USD'")["plans"]
+              .size(),
+          5U)
+          << nearest;
+    }
+  }
   EXPECT_TRUE(missed(good, "goodput"));
+  // Where no plan is left, every layout is.
+  const json none = planned("one.yaml --objective dollars --limit 'budget=1 USD'", 3);
+  std::int64_t left_out = 0;
+  for (const json& row : none["rejected"]) {
+    left_out += row["count"].get<std::int64_t>();
+  }
+  EXPECT_EQ(none["enumerated"], left_out);
+  const json late = planned("one.yaml --objective dollars --limit goodput=0.99999", 3);
+  left_out = 0;
+  for (const json& row : late["rejected"]) {
+    left_out += row["count"].get<std::int64_t>();
+  }
+  EXPECT_TRUE(late["plans"].empty());
+  EXPECT_EQ(late["enumerated"], left_out);
 }
 
 // The short list holds two layouts, so most are left out as slower; a machine without a plan lost
@@ -376,6 +403,17 @@ TEST_F(PlanGoals, TellsPrecisionsApart) {
   EXPECT_THAT(table.out, HasSubstr("Plan 1 is the best by step: fp8, tensor"));
   EXPECT_THAT(run("plan one.yaml --vary tensor --full").out,
               Not(testing::ContainsRegex("precision +tensor")));
+}
+
+// A format that the only machine lacks is left out; the others are searched.
+TEST_F(PlanGoals, LeavesOutFormatsThatTheMachineLacks) {
+  const json found = planned("one.yaml --set 'search.precision=[bf16, mxfp8]' --vary tensor");
+  EXPECT_FALSE(found["plans"].empty());
+  const auto left_out = std::find_if(found["rejected"].begin(), found["rejected"].end(),
+                                     [](const json& r) { return r["class"] == "precision"; });
+  ASSERT_NE(left_out, found["rejected"].end());
+  EXPECT_THAT((*left_out)["reason"].get<std::string>(), HasSubstr("mxfp8"));
+  EXPECT_EQ(run("plan one.yaml --set 'search.precision=[mxfp8]'").code, 2);
 }
 
 TEST_F(PlanGoals, TakesPathsBelowSearchAsSetArguments) {

@@ -319,6 +319,12 @@ TEST_F(PlanMachines, FindsSlipsBeforeAnythingIsSearched) {
   const Outcome twice = run("plan twice.yaml");
   EXPECT_EQ(twice.code, 2);
   EXPECT_THAT(twice.err, HasSubstr("'cluster.nodes' is 'search.nodes', which is there too"));
+  EXPECT_THAT(run("plan s.yaml --machine 'cluster.nodes=8; cluster.nodes=16'").err,
+              HasSubstr("a point changes 'cluster.nodes' twice"));
+  write_small("empty.yaml", std::string(kMachinesRun) + "search: {cluster.node: []}\n");
+  const Outcome empty = run("plan empty.yaml");
+  EXPECT_EQ(empty.code, 2);
+  EXPECT_THAT(empty.err, testing::ContainsRegex("empty.yaml:[0-9]+:[0-9]+: axis 'cluster.node'"));
 }
 
 // Machines without prices of their own are billed at that of the first: it is said beside the

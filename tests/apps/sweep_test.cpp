@@ -200,6 +200,24 @@ TEST_F(SweepVerb, AnEntryIsOneFieldHoweverItIsNamed) {
 }
 
 // Which end is best follows from the figure, unless it is said.
+// Values that are lists themselves: on the command line, in a block, as a path.
+TEST_F(SweepVerb, TakesListsAsValues) {
+  write_small("s.yaml");
+  const auto line = run("sweep s.yaml --sweep 'parallelism.chunk_recompute=[0,0],[1,1]' --dry-run");
+  ASSERT_EQ(line.code, 0) << line.err;
+  EXPECT_THAT(line.out, HasSubstr("[0,0]"));
+  EXPECT_THAT(line.out, HasSubstr("[1,1]"));
+  for (const char* block :
+       {"sweep: {grid: [{key: parallelism.chunk_recompute, values: [[0, 0], [1, 1]]}]}\n",
+        "sweep: {parallelism.chunk_recompute: [[0, 0], [1, 1]]}\n"}) {
+    write_small("t.yaml", block);
+    const auto file = run("sweep t.yaml --dry-run");
+    ASSERT_EQ(file.code, 0) << file.err;
+    EXPECT_THAT(file.out, HasSubstr("[0, 0]")) << block;
+    EXPECT_THAT(file.out, HasSubstr("[1, 1]")) << block;
+  }
+}
+
 TEST_F(SweepVerb, TheBestOfAShareIsTheHighest) {
   write_small("plain.yaml", "sweep: {parallelism.tensor: [1, 8]}\n");
   const json mfu = json::parse(run("sweep plain.yaml --best step.mfu --format json").out);

@@ -352,6 +352,20 @@ TEST(Campaign, RefusesARunThatWouldNeverEnd) {
   EXPECT_THROW(simulate(s), core::Error);
 }
 
+// Nodes that are taken away are billed on: said where there are such.
+TEST(Campaign, SaysThatNodesThatAreTakenAwayAreBilled) {
+  training::Scenario s = scenario();
+  s.run.prices = price::PriceSpec{};
+  const auto says = [&] {
+    const auto all = simulate(s).assumptions;
+    return std::any_of(all.begin(), all.end(),
+                       [](const auto& one) { return one.key == "cost.gpus_usd"; });
+  };
+  EXPECT_FALSE(says());
+  s.run.failures->hazards.front().effect = failures::Effect::preemption;
+  EXPECT_TRUE(says());
+}
+
 TEST(Campaign, BillsEveryGpuHour) {
   training::Scenario s = scenario();
   price::PriceSpec prices;
@@ -385,6 +399,14 @@ TEST(Campaign, BillsEveryGpuHour) {
   EXPECT_NEAR(
       (waits.mean_bill->energy - runs.mean_bill->energy) / (power.standing * Seconds(1000 * 5.6)),
       1, 1e-3);
+  // A ramp adds time, in which machines stand, and no step.
+  training::Scenario ramped = fed;
+  ramped.run.bring_up = price::BringUpSpec{};
+  ramped.run.bring_up->ramp = Seconds(1000);
+  ramped.run.bring_up->ramp_from = 0.5;
+  EXPECT_NEAR((simulate(ramped).mean_bill->energy - runs.mean_bill->energy) /
+                  (power.standing * Seconds(250)),
+              1, 1e-6);
   // A feed's PUE is the building's, in the bill too.
   s.cluster.power.emplace().facility = core::Watts(1e9);
   s.cluster.power->pue = 1.5;

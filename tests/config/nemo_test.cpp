@@ -49,7 +49,9 @@ TEST(Nemo, OfGpt20BIsReadWhole) {
   std::ifstream file(HEADWAY_SOURCE_DIR "/tests/data/launch/megatron_gpt.yaml");
   const import::LaunchImport found = read({std::istreambuf_iterator<char>(file), {}});
   EXPECT_THAT(found.unknown, ElementsAre(HasSubstr("model.our_own_idea 3")));
-  EXPECT_THAT(found.not_modelled, ElementsAre(HasSubstr("model.overlap_p2p_comm"),
+  EXPECT_THAT(found.not_modelled, ElementsAre(HasSubstr("32 forward passes of a batch after every "
+                                                        "1000 steps add about 1.1 %"),
+                                              HasSubstr("model.overlap_p2p_comm"),
                                               HasSubstr("model.bias_activation_fusion")));
   EXPECT_THAT(found.missing, IsEmpty());
   const import::LaunchRun& run = found.run;
@@ -67,6 +69,77 @@ TEST(Nemo, OfGpt20BIsReadWhole) {
   EXPECT_TRUE(run.training.framework.tensor_overlap);
   EXPECT_EQ(run.training.framework.gradient_bytes, 2);
   EXPECT_EQ(run.steps, 100000);
+}
+
+const std::string kLayout =
+    "trainer:\n  devices: 8\n  num_nodes: 4\n  max_steps: 100\n  precision: bf16\n";
+
+// NeMo 2 has the layout in its strategy.
+TEST(Nemo, OfTheSecondReleaseHasItsLayoutInTheStrategy) {
+  const std::string model =
+      "model: {num_layers: 32, hidden_size: 4096, num_attention_heads: 32, micro_batch_size: 1, "
+      "global_batch_size: 512, encoder_seq_length: 4096, bias: false}\n";
+  const auto found =
+      read(kLayout +
+           "  strategy:\n    tensor_model_parallel_size: 4\n    pipeline_model_parallel_size: 4\n"
+           "    virtual_pipeline_model_parallel_size: 2\n    context_parallel_size: 2\n"
+           "    sequence_parallel: true\n    ckpt_async_save: true\n    idea: 3\n"
+           "    ddp: {use_distributed_optimizer: true, grad_reduce_in_fp32: true, "
+           "overlap_grad_reduce: true, overlap_param_gather: true, idea: 4}\n" +
+           model + "exp_manager: {checkpoint_callback_params: {every_n_train_steps: 20}}\n");
+  EXPECT_THAT(found.unknown, ElementsAre("line 13: trainer.strategy.idea 3",
+                                         "line 14: trainer.strategy.ddp.idea 4"));
+  EXPECT_THAT(found.not_modelled, IsEmpty());
+  const workload::ParallelismSpec& p = found.run.parallelism;
+  EXPECT_EQ(p.tensor, 4);
+  EXPECT_EQ(p.pipeline, 4);
+  EXPECT_EQ(p.virtual_stages, 2);
+  EXPECT_EQ(p.context, 2);
+  EXPECT_TRUE(p.sequence);
+  EXPECT_EQ(p.data, core::OrAuto<int>(1));
+  EXPECT_EQ(p.sharding, workload::Sharding::zero1);
+  EXPECT_EQ(found.run.training.framework.gradient_bytes, 4);
+  EXPECT_TRUE(found.run.training.framework.data_overlap);
+  EXPECT_TRUE(found.run.training.framework.gather_overlap);
+  EXPECT_EQ(found.run.saves, (import::LaunchSaves{20, true}));
+}
+
+TEST(Nemo, ListsWhatItDoesNotKnowOfTrainerAndManager) {
+  const auto found =
+      read(kLayout +
+           "  foo: 3\n  limit_train_batches: 0.5\n  accumulate_grad_batches: 4\n  strategy: ddp\n"
+           "  val_check_interval: 100\n  limit_val_batches: 32\n  max_time: '00:04:00:00'\n"
+           "exp_manager: {idea: 5, name: x, ema: {enable: true, decay: 0.9}}\n"
+           "model: {optim: {name: mcore_distributed_optim, idea: 6}}\n");
+  EXPECT_THAT(found.unknown, ElementsAre("line 6: trainer.foo 3", "line 13: exp_manager.idea 5",
+                                         "line 14: model.optim.idea 6"));
+  EXPECT_THAT(found.not_modelled,
+              testing::UnorderedElementsAre(
+                  HasSubstr("limit_train_batches 0.5: the run ends with trainer.max_steps"),
+                  HasSubstr("accumulate_grad_batches 4: micro-batches follow"),
+                  HasSubstr("trainer.strategy ddp: "), HasSubstr("add about 11 % to their time"),
+                  HasSubstr("trainer.max_time"), HasSubstr("exp_manager.ema.enable")));
+}
+
+TEST(Nemo, SaysThatItTrainsInFp32WhereNothingSaysOtherwise) {
+  const auto found = read("trainer: {devices: 8, num_nodes: 1}\nmodel: {num_layers: 4}\n");
+  EXPECT_THAT(found.assumptions,
+              testing::Contains("trainer.precision is not set: fp32, the framework's default"));
+  EXPECT_THAT(read(kLayout).assumptions,
+              testing::Not(testing::Contains(HasSubstr("trainer.precision"))));
+}
+
+// The default file names a sum that only counts where activations are offloaded.
+TEST(Nemo, ReadsTheLayersOfAnOffloadWhereThereIsOne) {
+  const auto read_with = [](const std::string& rest) {
+    return read(kLayout + "model:\n  num_layers: 32\n" + rest).run.parallelism;
+  };
+  EXPECT_EQ(read_with("  cpu_offloading: false\n  cpu_offloading_num_layers: ${max:3}\n").offload,
+            workload::Offload::none);
+  EXPECT_EQ(read_with("  cpu_offloading: true\n"
+                      "  cpu_offloading_num_layers: ${sum:${.num_layers},-1}\n")
+                .offload_layers,
+            core::OrAuto<int>(31));
 }
 
 TEST(Nemo, SaysHowOftenItSavesAndWhichNormItHas) {

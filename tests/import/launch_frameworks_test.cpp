@@ -159,8 +159,59 @@ TEST(Torchtitan, SaysWhatIsRecomputed) {
       "[activation_checkpoint]\nmode = \"selective\"\nselective_ac_option = \"op\"\n", latent);
   EXPECT_EQ(degraded.run.parallelism.recompute, workload::Recompute::none);
   EXPECT_THAT(degraded.not_modelled, ::testing::Contains(HasSubstr("selective_ac_option")));
-  EXPECT_THAT(refusal([&] { layout("mode = \"memory_budget\""); }),
-              HasSubstr("mode 'memory_budget' is not modelled"));
+  EXPECT_THAT(refusal([&] { layout("mode = \"most\""); }),
+              HasSubstr("mode 'most' is not modelled"));
+  const auto budget = titan(
+      "[activation_checkpoint]\nmode = \"memory_budget\"\nmemory_budget = 0.5\n", with_model(32));
+  EXPECT_EQ(budget.run.parallelism.recompute, workload::Recompute::none);
+  EXPECT_THAT(budget.not_modelled, ElementsAre(HasSubstr("within a budget is not known")));
+  EXPECT_THAT(budget.unknown, IsEmpty());
+}
+
+// Each changes time or memory: it is in the run, or listed with its line.
+TEST(Torchtitan, ListsWhatChangesTimeAndHasNoPlace) {
+  const auto listed = [](const std::string& text) {
+    return titan(text, with_model(32)).not_modelled;
+  };
+  EXPECT_THAT(listed("[training]\ndtype = \"bfloat16\"\n"),
+              ElementsAre(HasSubstr("line 2: training.dtype bfloat16: weights, gradients")));
+  EXPECT_THAT(listed("[training]\ndtype = \"float32\"\n"), IsEmpty());
+  EXPECT_THAT(listed("[validation]\nenable = true\nfreq = 5\nsteps = 10\n"),
+              ElementsAre(HasSubstr("evaluation is not counted")));
+  EXPECT_THAT(listed("[validation]\nenable = false\nfreq = 5\n"), IsEmpty());
+  const std::string filter = "[quantize.linear.float8]\nfilter_fqns = [\"output\"";
+  EXPECT_THAT(listed(filter + ", \"feed_forward.w1\"]\n"),
+              ElementsAre(HasSubstr("filter_fqns output feed_forward.w1: all layers but")));
+  EXPECT_THAT(listed(filter + "]\n"), IsEmpty());
+  EXPECT_THAT(listed("[optimizer]\nname = \"Lion\"\nimplementation = \"for-loop\"\n"),
+              ElementsAre(HasSubstr("read as AdamW"), HasSubstr("taken to be fused")));
+  EXPECT_THAT(listed("[parallelism]\npipeline_parallel_degree = 2\n"
+                     "pipeline_parallel_schedule = \"InterleavedZeroBubble\"\n"
+                     "data_parallel_shard_degree = 4\n"),
+              ElementsAre(HasSubstr("read as Interleaved1F1B")));
+  EXPECT_THAT(titan("[optimizer]\nidea = 1\n[quantize]\nidea = 2\n", with_model(32)).unknown,
+              ElementsAre(HasSubstr("optimizer.idea 1"), HasSubstr("quantize.idea 2")));
+}
+
+TEST(Torchtitan, ReadsTheOptimizerAndTheFormatOfReductions) {
+  const auto training = [](const std::string& text) {
+    return titan(text, with_model(32)).run.training;
+  };
+  EXPECT_EQ(training("[optimizer]\nname = \"Muon\"\n").optimizer_state,
+            workload::OptimizerState::muon);
+  EXPECT_EQ(training("[optimizer]\nname = \"Adam\"\n").optimizer_state,
+            workload::OptimizerState::adam_fp32);
+  const std::string reduce = "[training]\nmixed_precision_reduce = ";
+  EXPECT_EQ(training(reduce + "\"bfloat16\"\n").framework.reduce_bytes, 2);
+  EXPECT_EQ(training(reduce + "\"float32\"\n").framework.reduce_bytes, 4);
+}
+
+// Since 0.3 it is configured in Python.
+TEST(Torchtitan, OfReleasesInPythonIsSaidToBePython) {
+  EXPECT_THAT(refusal([] {
+                titan("from torchtitan.config import Trainer\n\ndef llama3_8b():\n    return 1\n");
+              }),
+              HasSubstr("this is Python, in which torchtitan is configured since 0.3"));
 }
 
 TEST(Torchtitan, CompilesTheComponentsThatAreNamed) {
@@ -173,6 +224,8 @@ TEST(Torchtitan, CompilesTheComponentsThatAreNamed) {
   EXPECT_EQ(compiled("enable = true\ncomponents = [\"loss\"]\n"), std::pair(false, true));
   EXPECT_EQ(compiled("enable = true\ncomponents = [\"model\"]\n"), std::pair(true, false));
   EXPECT_EQ(compiled("enable = false\ncomponents = [\"model\"]\n"), std::pair(false, false));
+  EXPECT_EQ(compiled("enable = true\nbackend = \"eager\"\n"), std::pair(false, false));
+  EXPECT_EQ(compiled("enable = true\nbackend = \"inductor\"\n"), std::pair(true, true));
 }
 
 TEST(Torchtitan, SaysHowOftenItSaves) {
@@ -242,6 +295,18 @@ TEST(DeepSpeed, ReckonsTheMicroBatchFromTheOthers) {
                 deepspeed("{\"train_batch_size\": 100, \"gradient_accumulation_steps\": 4}", start);
               }),
               HasSubstr("a batch of 100 is no multiple of 32 ranks x 4 micro-batches"));
+}
+
+TEST(DeepSpeed, AsksForTheBatchWhereItKnowsTheGpus) {
+  const std::string text =
+      "{\"train_batch_size\": \"auto\", \"train_micro_batch_size_per_gpu\": \"auto\"}";
+  LaunchRun start = with_model(32);
+  EXPECT_THAT(deepspeed(text, start).missing, Contains(HasSubstr("or name the GPUs: --gpus N")));
+  start.gpus = 32;
+  const LaunchImport found = deepspeed(text, start);
+  EXPECT_THAT(found.missing, ElementsAre(HasSubstr("set train_batch_size, or train_micro_batch_"),
+                                         HasSubstr("training.sequence_length: ")));
+  EXPECT_THAT(found.assumptions, Contains("train_micro_batch_size_per_gpu is not set: 1"));
 }
 
 TEST(DeepSpeed, SaysThatGradientsAreNotCompressed) {

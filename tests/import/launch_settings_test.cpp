@@ -50,6 +50,10 @@ TEST(ShellSettings, OfSlurmAreKnownByTheirNames) {
   EXPECT_THAT(
       flags_of("#!/bin/bash\n#SBATCH --nodes=64   # many\n#SBATCH --gres gpu:8\n# --no 1\n"),
       ElementsAre("sbatch-nodes=64", "sbatch-gres=gpu:8"));
+  EXPECT_THAT(flags_of("#SBATCH -N 4\n#SBATCH -n32 -J name # two\n"
+                       "#SBATCH --nodes=4 --gpus-per-node=8 --exclusive\n"),
+              ElementsAre("sbatch-nodes=4", "sbatch-ntasks=32", "sbatch-J=name", "sbatch-nodes=4",
+                          "sbatch-gpus-per-node=8"));
 }
 
 TEST(ShellSettings, HoldWhatVariablesHold) {
@@ -61,6 +65,33 @@ TEST(ShellSettings, HoldWhatVariablesHold) {
               ElementsAre("a=$A", "b=$(nproc)", "c=$((A+1))", "d=$TP"));
   EXPECT_THAT(flags_of("N=$((9000000000000 * 9000000000000))\nx --n $N --m $((1/0))"),
               ElementsAre("n=$((9000000000000 * 9000000000000))", "m=$((1/0))"));
+}
+
+TEST(ShellSettings, HaveDefaultsThatAreWordsOfTheirOwn) {
+  EXPECT_THAT(flags_of("N=${SLURM_NNODES:-\"4\"}\nM=${A:-${B:-'5'}}\nx --n $N --m \"$M\""),
+              ElementsAre("n=4", "m=5"));
+  EXPECT_THAT(flags_of("x --a ${A:-it\\'s} --b 1"), ElementsAre("a=it\\'s", "b=1"));
+  std::string deep = "1";
+  for (int i = 0; i < 5000; ++i) {
+    deep = "${A:-" + deep + "}";
+  }
+  EXPECT_EQ(flags_of("x --a " + deep).size(), 1U);
+}
+
+// "A second program": what a later command of another program says is not the run's.
+TEST(ShellSettings, AreThoseOfTheProgramThatTrains) {
+  const auto read = read_shell_settings(
+      "ARGS=(--a 1)\ntorchrun --nnodes 2 tools/pretrain_gpt.py ${ARGS[@]} --b 2\n"
+      "python tools/other.py --b 3 --c 4\n",
+      "run.sh");
+  std::vector<std::string> keys;
+  for (const LaunchSetting& setting : read.list) {
+    keys.push_back(setting.key);
+  }
+  EXPECT_THAT(keys, ElementsAre("a", "nnodes", "b"));
+  EXPECT_THAT(read.remarks, ElementsAre("line 3: flags of other.py are not read; pretrain_gpt.py "
+                                        "is taken for the program that trains"));
+  EXPECT_THAT(flags_of("python one.py --a 1\npython two.py --b 2"), ElementsAre("a=1", "b=2"));
 }
 
 TEST(ShellSettings, KnowTheirPlaces) {
@@ -80,6 +111,15 @@ TEST(ShellSettings, InConditionsAreReadWithARemark) {
   ASSERT_EQ(read.remarks.size(), 1U);
   EXPECT_THAT(read.remarks[0], HasSubstr("run.sh:1: conditions and loops are not evaluated"));
   EXPECT_TRUE(read_shell_settings("x --if 1", "run.sh").remarks.empty());
+  const auto chosen = read_shell_settings(
+      "case $M in\n  8b) NL=32;;\n  70b) NL=80;;\nesac\nif true; then NL=90; fi\nNL=100\n",
+      "run.sh");
+  EXPECT_THAT(chosen.remarks,
+              ElementsAre("line 3: NL is 80 here and 32 in line 2; conditions are not evaluated, "
+                          "and the last counts",
+                          "line 5: NL is 90 here and 80 in line 3; conditions are not evaluated, "
+                          "and the last counts",
+                          HasSubstr("run.sh:1: conditions and loops are not evaluated")));
 }
 
 TEST(ShellSettings, ThatAreNotClosedAreRefusedAtTheirPlace) {

@@ -5,6 +5,7 @@
 
 #include "sim/import/launch/launch_table.h"
 
+#include "tests/import/megatron_script.h"
 #include "tests/import/read_file.h"
 
 namespace headway::import {
@@ -14,17 +15,6 @@ using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
-
-/// A model and layout that every test below changes a little.
-const std::string kSmallScript =
-    "--num-layers 8 --hidden-size 1024 --num-attention-heads 16 --seq-length 2048 --vocab-size "
-    "32000\n"
-    "--max-position-embeddings 2048 --micro-batch-size 1 --global-batch-size 64 --bf16 --nnodes 4\n"
-    "--nproc-per-node 8\n";
-
-LaunchImport read_flags(const std::string& text) {
-  return read_launch(megatron_table(), read_shell_settings(text, "run.sh"), {});
-}
 
 std::string refusal(const std::string& text) {
   try {
@@ -38,7 +28,10 @@ std::string refusal(const std::string& text) {
 TEST(MegatronArguments, OfLlama70BAreReadWhole) {
   const LaunchImport found = read_flags(text_of(kData + "launch/llama3_70b.sh"));
   EXPECT_THAT(found.unknown, IsEmpty());
-  EXPECT_THAT(found.not_modelled, IsEmpty());
+  EXPECT_THAT(
+      found.not_modelled,
+      ElementsAre("line 102: eval-interval 1000: evaluation is not counted: 10 forward "
+                  "passes of a batch after every 1000 steps add about 0.33 % to their time"));
   EXPECT_THAT(found.missing, IsEmpty());
   EXPECT_THAT(found.assumptions, IsEmpty());
   const workload::ModelSpec& model = found.run.model;

@@ -236,6 +236,41 @@ TEST(Space, TriesWhatTheFrameworkCanShard) {
   EXPECT_EQ(kinds().second, (std::set{ContextKind::ring}));
 }
 
+// A scenario without hsdp has no size of its groups to hold: of a search for what is sharded they
+// are tried too, and said.
+TEST(Space, TriesGroupsOfHsdpWhereTheShardingIsVaried) {
+  using workload::Sharding;
+  auto s = sample_scenario();
+  s.cluster.nodes = 4;
+  s.search.vary = {SearchAxis::sharding};
+  const auto groups = [&] {
+    std::set<int> sizes;
+    const Space space(s);
+    for_each_layout(space, [&](const Shape&, const ParallelismSpec& p) {
+      if (p.sharding == Sharding::hsdp) {
+        sizes.insert(p.shard_group_size);
+      }
+    });
+    return sizes;
+  };
+  const auto said = [&] {
+    const auto varied = searched(s, {}).varied;
+    return std::any_of(varied.begin(), varied.end(), [](const SearchedField& field) {
+      return field.key == "parallelism.shard_group_size";
+    });
+  };
+  EXPECT_EQ(groups(), (std::set{8, 16}));
+  EXPECT_TRUE(said());
+  s.parallelism.shard_group_size = 4;  // one to hold
+  EXPECT_EQ(groups(), (std::set{4}));
+  EXPECT_FALSE(said());
+  s.parallelism.shard_group_size = 0;
+  s.search.vary.clear();
+  s.search.hold = {SearchAxis::shard_group_size};
+  EXPECT_EQ(groups(), std::set<int>{});
+  EXPECT_FALSE(said());
+}
+
 TEST(Space, TriesTheRecomputeOfTheFramework) {
   using workload::Recompute, workload::RecomputeLayers, workload::RecomputePart;
   auto s = sample_scenario();

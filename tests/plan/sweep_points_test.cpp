@@ -104,6 +104,9 @@ TEST(SweepAxis, OfTheCommandLineIsAListOrARange) {
   EXPECT_EQ(sweep_axis("a.b=1:9:2").step, "2");
   EXPECT_EQ(sweep_axis("a.b=10:30:00").from, "10");
   EXPECT_EQ(sweep_axis("a.b=x:y:z").values, (std::vector<std::string>{"x:y:z"}));
+  EXPECT_EQ(sweep_axis("a.b=[0,0],[1,1]").values, (std::vector<std::string>{"[0,0]", "[1,1]"}));
+  EXPECT_EQ(sweep_axis("a.b={c: 1, d: [2, 3]}").values,
+            (std::vector<std::string>{"{c: 1, d: [2, 3]}"}));
   for (const char* wrong : {"", "a", "=1", "a="}) {
     EXPECT_THROW(sweep_axis(wrong), core::Error) << wrong;
   }
@@ -186,6 +189,19 @@ TEST(SweepPoints, ThatCannotBeAreRefusedAllAtOnce) {
   spec = {};
   spec.zip = {list("a", {"1", "2"}), list("b", {"1"})};
   EXPECT_THAT(complaint(spec), HasSubstr("axis 'b' of zip has 1 values, 'a' has 2"));
+  // Only one of the values would be simulated.
+  for (const char* row : {"a=8; a=16", "a.b=x; a.b.use=y"}) {
+    spec = {};
+    spec.rows = {"c=1", row};
+    EXPECT_THAT(complaint(spec), HasSubstr("twice, the second time to '")) << row;
+  }
+  spec = {};
+  spec.zip = {list("a", {"1"}), list("a", {"2"})};
+  EXPECT_THAT(complaint(spec), HasSubstr("a point changes 'a' twice"));
+  spec = {};
+  spec.sample.emplace();
+  spec.sample->points = 4;
+  EXPECT_THAT(complaint(spec), HasSubstr("a sample without axes draws nothing"));
   spec = {};
   spec.grid = {range("1", "1000"), range("1", "1001")};
   spec.grid[1].key = "y";

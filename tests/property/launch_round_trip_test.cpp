@@ -38,8 +38,11 @@ class RandomRun {
     if (draw_.chance(50)) {
       run_.steps = 1 + draw_.below(1'000'000);
       if (draw_.chance(50)) {
-        run_.saves = import::LaunchSaves{1 + draw_.below(5000), draw_.chance(50)};
+        run_.saves = import::LaunchSaves{1 + draw_.below(5000), draw_.chance(50), draw_.chance(20)};
       }
+    }
+    if (run_.model.latent) {
+      run_.model.query_key_norm = false;  // refused: latent attention has norms of its own
     }
     return import::normalised(run_);
   }
@@ -316,6 +319,9 @@ LaunchRun for_deepspeed(LaunchRun run) {
 /// The run, changed to one that torchtitan can say.
 LaunchRun for_torchtitan(LaunchRun run, std::uint64_t seed) {
   run.model.sixteen_bit_layers.reset();
+  if (run.saves) {
+    run.saves->weights_only = false;
+  }
   network::testing::Draw draw(seed + 1'000'000);
   workload::ParallelismSpec& p = run.parallelism;
   const LaunchRun usual;

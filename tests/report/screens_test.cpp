@@ -54,6 +54,27 @@ TEST(DrillScreen, IsNeverMoreThanAScreen) {
   EXPECT_THAT(text, HasSubstr("0 assumptions; 39 more warnings. More: --full\n"));
 }
 
+// Members of the Pareto front are marked, and are what a short table has.
+TEST(Screen, LeavesRowsThatStayOutLast) {
+  Table table{"Plans", {{"plan", false}}, {}, false, {}};
+  for (const char* row : {"1*", "2", "3", "4", "5*", "6"}) {
+    table.rows.push_back({row});
+    table.stays.push_back(row[1] == '*');
+  }
+  const auto shown = [&](std::size_t lines) {
+    Screen screen({});
+    screen.table(table, lines);
+    return screen.text();
+  };
+  const auto all = shown(100);
+  const auto heading = static_cast<std::size_t>(std::count(all.begin(), all.end(), '\n')) - 6;
+  EXPECT_THAT(shown(heading + 3), HasSubstr("1*"));
+  EXPECT_THAT(shown(heading + 3), HasSubstr("2"));
+  EXPECT_THAT(shown(heading + 3), HasSubstr("5*"));
+  EXPECT_THAT(shown(heading + 3), testing::Not(HasSubstr("3")));
+  EXPECT_THAT(shown(heading + 1), testing::Not(HasSubstr("5*")));
+}
+
 TEST(PlanScreen, SaysWhyThereIsNoPlan) {
   study::PlanReport report;
   report.scenario.name = "None";

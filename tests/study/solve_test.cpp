@@ -56,7 +56,8 @@ TEST(SolveAnswer, IsTheSmallestValueWhereLargerOnesMeetTheCondition) {
   EXPECT_TRUE(report.monotone);
   EXPECT_THAT(report.sentences,
               ElementsAre("The smallest cluster.nodes that meets step.time_s <= 3 is 3: "
-                          "step.time_s is 2.70. At 2 it is 4.00."));
+                          "step.time_s is 2.70. At 2 it is 4.00. This is known up to 4; nothing "
+                          "above was looked at."));
 }
 
 TEST(SolveAnswer, IsTheLargestValueWhereSmallerOnesMeetTheCondition) {
@@ -64,6 +65,8 @@ TEST(SolveAnswer, IsTheLargestValueWhereSmallerOnesMeetTheCondition) {
   EXPECT_EQ(report.edge, SolveEdge::largest);
   EXPECT_EQ(report.answer()->value, "3");  // equal is at most
   EXPECT_EQ(report.beside()->value, "4");
+  EXPECT_THAT(report.sentences.back(),
+              HasSubstr("This is known down to 1; nothing below was looked at."));
   EXPECT_TRUE(report.monotone);
 }
 

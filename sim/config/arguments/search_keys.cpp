@@ -74,6 +74,51 @@ Node list_of(Node value) {
   return list;
 }
 
+/// "[0, 1]" of a list; a value that is a list itself, of a field that takes one, is kept as text.
+std::string flow_text(const Node& node) {
+  if (node.kind != Node::Kind::list) {
+    return node.text;
+  }
+  std::string text;
+  for (const Node& item : node.items) {
+    text += (text.empty() ? "" : ", ") + flow_text(item);
+  }
+  return "[" + text + "]";
+}
+
+/// Whether it is a list of texts and lists of them: blocks are not values of an axis.
+bool is_plain(const Node& node) {
+  return node.is_scalar() || (node.kind == Node::Kind::list &&
+                              std::all_of(node.items.begin(), node.items.end(), is_plain));
+}
+
+/// Lists among the values of an axis become texts, as they would stand in the file.
+void keep_lists_as_texts(Node& axis) {
+  Entry* values = axis.is_mapping() ? axis.find("values") : nullptr;
+  if (values == nullptr || values->value.kind != Node::Kind::list) {
+    return;
+  }
+  for (Node& item : values->value.items) {
+    if (item.kind == Node::Kind::list && is_plain(item)) {
+      item = word(flow_text(item), item.place);
+    }
+  }
+}
+
+/// The same of all axes of a list that a dotted path leads to.
+void keep_lists_of(Node& root, std::string_view path) {
+  Node* node = &root;
+  for (std::string_view rest = path; node != nullptr && !rest.empty();) {
+    const auto dot = std::min(rest.find('.'), rest.size());
+    Entry* entry = node->is_mapping() ? node->find(rest.substr(0, dot)) : nullptr;
+    node = entry == nullptr ? nullptr : &entry->value;
+    rest.remove_prefix(std::min(dot + 1, rest.size()));
+  }
+  if (node != nullptr) {
+    std::for_each(node->items.begin(), node->items.end(), keep_lists_as_texts);
+  }
+}
+
 /// `key: [a, b]`, `key: a` or `key: {from: 1, to: 4, points: 4}` as an axis.
 Node axis_of(Entry& entry) {
   Node axis;
@@ -316,6 +361,9 @@ void gather_path_axes(Node& root, const SpecType& scenario) {
       list->value.place = axes.front().place;
     }
     std::move(axes.begin(), axes.end(), std::back_inserter(list->value.items));
+  }
+  for (const char* path : {"search.over", "sweep.grid", "sweep.zip", "sweep.sample.axes"}) {
+    keep_lists_of(root, path);
   }
 }
 

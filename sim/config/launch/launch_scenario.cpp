@@ -92,10 +92,12 @@ Node laid_over(const SpecType& type,
   return complete;
 }
 
-/// What a checkpoint holds of a parameter: the weight that is multiplied and the optimizer's state.
+/// What a checkpoint holds of a parameter: the weight that is multiplied and, unless the run saves
+/// weights alone, the optimizer's state.
 double checkpoint_bytes(const import::LaunchRun& run) {
+  const bool weights_only = run.saves && run.saves->weights_only;
   return workload::element_bytes(run.training.precision) +
-         workload::mean_optimizer_bytes(run.model, run.training);
+         (weights_only ? 0 : workload::mean_optimizer_bytes(run.model, run.training));
 }
 
 std::string mode_of(const import::LaunchSaves& saves) {
@@ -132,6 +134,8 @@ std::map<std::string, std::string> values_of(const import::LaunchRun& run) {
   out["run.until.steps"] = run.steps ? std::to_string(*run.steps) : "-";
   out["run.checkpoint.interval_steps"] = run.saves ? std::to_string(run.saves->every) : "-";
   out["run.checkpoint.mode"] = run.saves ? mode_of(*run.saves) : "-";
+  out["run.checkpoint.bytes_per_parameter"] =
+      run.saves && run.saves->weights_only ? write_number(checkpoint_bytes(run)) : "-";
   return out;
 }
 
@@ -191,8 +195,9 @@ LaunchRun run_of(const training::CheckedScenario& checked) {
         static_cast<std::int64_t>(*scenario.run.until->tokens / checked.tokens_per_step() + 0.5));
   }
   if (const auto& checkpoint = scenario.run.checkpoint; run.steps && checkpoint.interval_steps) {
-    run.saves = import::LaunchSaves{*checkpoint.interval_steps,
-                                    checkpoint.mode == storage::CheckpointMode::asynchronous};
+    run.saves = import::LaunchSaves{
+        *checkpoint.interval_steps, checkpoint.mode == storage::CheckpointMode::asynchronous,
+        checkpoint.bytes_per_parameter == workload::element_bytes(run.training.precision)};
   }
   return import::normalised(std::move(run));
 }

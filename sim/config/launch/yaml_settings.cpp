@@ -1,5 +1,5 @@
-// YAML of NeMo as settings; "${a.b}", "${.b}" and "${multiply:2, ${.b}}" are replaced by what they
-// mean.
+// YAML of NeMo as settings; "${a.b}", "${.b}", "${multiply:2, ${.b}}" and "${sum:2, ${.b}}" are
+// replaced by what they mean.
 #include <cmath>
 #include <map>
 #include <optional>
@@ -37,23 +37,25 @@ void add_settings(const Node& node, const std::string& path, LaunchSettings& out
 }
 
 /// The value of what stands between "${" and "}", seen from `key`: a key, ".b" beside it, "..b" one
-/// level up, or "multiply:2, 3"; nothing where the file does not tell.
+/// level up, "multiply:2, 3" or "sum:2, 3"; nothing where the file does not tell.
 std::optional<std::string> reference(const std::string& key,
                                      std::string_view name,
                                      const std::map<std::string, std::string>& values) {
   constexpr std::string_view kMultiply = "multiply:";
-  if (name.starts_with(kMultiply)) {
-    double product = 1;
-    std::istringstream factors{std::string(name.substr(kMultiply.size()))};
-    for (std::string factor; std::getline(factors, factor, ',');) {
-      std::istringstream text(factor);
+  constexpr std::string_view kSum = "sum:";
+  const bool multiplied = name.starts_with(kMultiply);
+  if (multiplied || name.starts_with(kSum)) {
+    double result = multiplied ? 1 : 0;
+    std::istringstream numbers{std::string(name.substr(name.find(':') + 1))};
+    for (std::string number; std::getline(numbers, number, ',');) {
+      std::istringstream text(number);
       double value = 0;
       if (!(text >> value) || !(text >> std::ws).eof()) {
         return std::nullopt;
       }
-      product *= value;
+      result = multiplied ? result * value : result + value;
     }
-    return std::abs(product) < 1e15 ? std::optional(fmt::format("{}", product)) : std::nullopt;
+    return std::abs(result) < 1e15 ? std::optional(fmt::format("{}", result)) : std::nullopt;
   }
   std::string folder = key;
   std::string_view rest = name;

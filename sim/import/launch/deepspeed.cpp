@@ -29,6 +29,28 @@ bool truth_unless_auto(LaunchReader& reader, std::string_view key, bool fallback
   return word && *word != "auto" ? reader.flag(key).value_or(fallback) : fallback;
 }
 
+/// The batch that is set, or that of the ranks.
+void take_batch(std::optional<int> total,
+                std::optional<int> micro,
+                std::optional<int> steps,
+                std::int64_t replica,
+                LaunchReader& reader,
+                LaunchRun& run) {
+  if (total) {
+    run.training.global_batch = *total;
+  } else if (micro && run.gpus > 0 && run.gpus % replica == 0) {
+    const std::int64_t batch = ranks_product({run.gpus / replica, *micro, steps.value_or(1)});
+    run.training.global_batch = static_cast<int>(std::min<std::int64_t>(batch, 2'000'000'000));
+    reader.assume(fmt::format("the batch is {} x {} ranks x {} micro-batches = {}", *micro,
+                              run.gpus / replica, steps.value_or(1), batch));
+  } else {
+    reader.lacks(run.gpus > 0
+                     ? "training.global_batch: set train_batch_size, or "
+                       "train_micro_batch_size_per_gpu and gradient_accumulation_steps"
+                     : "training.global_batch: set train_batch_size, or name the GPUs: --gpus N");
+  }
+}
+
 /// train_batch_size = micro-batch x accumulation x data-parallel ranks.
 void read_deepspeed_batch(LaunchReader& reader, LaunchRun& run) {
   constexpr std::string_view kTotal = "train_batch_size";
@@ -73,15 +95,9 @@ void read_deepspeed_batch(LaunchReader& reader, LaunchRun& run) {
     }
     run.gpus = run.gpus > 0 ? run.gpus : ranks_product({data, replica});
   }
-  if (total) {
-    run.training.global_batch = *total;
-  } else if (micro && run.gpus > 0 && run.gpus % replica == 0) {
-    const std::int64_t batch = ranks_product({run.gpus / replica, *micro, steps.value_or(1)});
-    run.training.global_batch = static_cast<int>(std::min<std::int64_t>(batch, 2'000'000'000));
-    reader.assume(fmt::format("the batch is {} x {} ranks x {} micro-batches = {}", *micro,
-                              run.gpus / replica, steps.value_or(1), batch));
-  } else {
-    reader.lacks("training.global_batch: set train_batch_size, or name the GPUs: --gpus N");
+  take_batch(total, micro, steps, replica, reader, run);
+  if (!micro && !(total && steps && data_ranks > 0)) {
+    reader.assume(fmt::format("{} is not set: {}", kMicro, p.micro_batch));
   }
   need_gpus(reader, run, "name them: --gpus N");
 }

@@ -14,6 +14,7 @@ namespace headway::import {
 struct LaunchSaves {
   std::int64_t every = 1;     ///< steps
   bool asynchronous = false;  ///< training waits for the snapshot alone
+  bool weights_only = false;  ///< without the optimizer's state
   bool operator==(const LaunchSaves&) const = default;
 };
 

@@ -38,6 +38,16 @@ std::string how_to_set(const std::string& value) {
                   : "";
 }
 
+/// The setting by the name that the table's rows have for it.
+std::string usual_name(const LaunchTable& table, const std::string& key) {
+  for (const auto& [written, meant] : table.other_names) {
+    if (key.starts_with(written)) {
+      return std::string(meant) + key.substr(written.size());
+    }
+  }
+  return key;
+}
+
 bool known_without_effect(const LaunchTable& table, std::string_view key) {
   return std::ranges::any_of(table.no_effect, [key](std::string_view entry) {
     return entry.ends_with('*') ? key.starts_with(entry.substr(0, entry.size() - 1)) : key == entry;
@@ -58,13 +68,17 @@ std::string shown(const LaunchSetting& setting) {
 
 }  // namespace
 
-LaunchReader::LaunchReader(const LaunchSettings& settings, bool knows_model, LaunchImport& out)
-    : settings_(settings),
+LaunchReader::LaunchReader(const LaunchTable& table,
+                           const LaunchSettings& settings,
+                           bool knows_model,
+                           LaunchImport& out)
+    : table_(table),
+      settings_(settings),
       knows_model_(knows_model),
       out_(out),
       asked_(settings.list.size(), false) {
   for (std::size_t i = 0; i < settings.list.size(); ++i) {
-    std::string key = settings.list[i].key;
+    std::string key = usual_name(table, settings.list[i].key);
     std::ranges::replace(key, '_', '-');
     by_key_[key].push_back(i);
   }
@@ -199,8 +213,8 @@ void LaunchReader::not_modelled(std::string_view key, std::string why) {
   }
 }
 
-void LaunchReader::sort_rest(const LaunchTable& table) {
-  for (const auto& [key, why] : table.not_modelled) {
+void LaunchReader::sort_rest() {
+  for (const auto& [key, why] : table_.not_modelled) {
     const LaunchSetting* setting = find(key);
     if (setting != nullptr && !switched_off(*setting)) {
       out_.not_modelled.push_back(fmt::format("{}: {}", shown(*setting), why));
@@ -209,10 +223,11 @@ void LaunchReader::sort_rest(const LaunchTable& table) {
   for (std::size_t i = 0; i < asked_.size(); ++i) {
     const LaunchSetting& setting = settings_.list[i];
     std::string key = setting.key;
-    if (table.bare_flags) {
+    if (table_.bare_flags) {
       std::ranges::replace(key, '_', '-');
     }
-    if (!asked_[i] && !key.starts_with('$') && !known_without_effect(table, key)) {
+    if (!asked_[i] && !key.starts_with('$') && !known_without_effect(table_, key) &&
+        !known_without_effect(table_, usual_name(table_, key))) {
       out_.unknown.push_back(shown(setting));
     }
   }
@@ -295,13 +310,13 @@ LaunchImport read_launch(const LaunchTable& table,
   LaunchImport out;
   out.run = std::move(start);
   out.remarks = settings.remarks;
-  LaunchReader reader(settings, out.run.model.layers > 0, out);
+  LaunchReader reader(table, settings, out.run.model.layers > 0, out);
   table.defaults(out.run);
   for (const LaunchRow& row : table.rows) {
     read_row(row, reader, out.run);
   }
   find_what_is_missing(reader, out.run);
-  reader.sort_rest(table);
+  reader.sort_rest();
   reader.throw_if_any();
   out.run = normalised(std::move(out.run));
   return out;

@@ -36,7 +36,10 @@ struct LaunchImport {
 class LaunchReader {
  public:
   /// @param knows_model  the model was named beside the file, whose settings are laid over it
-  LaunchReader(const LaunchSettings& settings, bool knows_model, LaunchImport& out);
+  LaunchReader(const LaunchTable& table,
+               const LaunchSettings& settings,
+               bool knows_model,
+               LaunchImport& out);
 
   /// Whether the key is set (to anything but null or None).
   bool has(std::string_view key);
@@ -63,7 +66,7 @@ class LaunchReader {
   void pass_over(std::string_view key) { find(key); }
 
   /// Sorts what no row has asked for: without effect on time, not modelled, unknown.
-  void sort_rest(const LaunchTable& table);
+  void sort_rest();
   void throw_if_any() { faults_.throw_if_any(); }
   [[nodiscard]] bool clean() const { return faults_.empty(); }
 
@@ -71,6 +74,7 @@ class LaunchReader {
   const LaunchSetting* find(std::string_view key);
   std::optional<double> number_of(std::string_view key, bool whole_number, double least);
 
+  const LaunchTable& table_;
   const LaunchSettings& settings_;
   bool knows_model_;
   LaunchImport& out_;
@@ -151,6 +155,13 @@ struct NotModelled {
   std::string_view why;
 };
 
+/// A second name of settings, of a later release of the framework: what begins with `written` is
+/// read as if it began with `meant`.
+struct OtherName {
+  std::string_view written;
+  std::string_view meant;
+};
+
 /// The syntax of a framework's files.
 enum class LaunchSyntax { shell, toml, json, yaml };
 
@@ -178,6 +189,8 @@ struct LaunchTable {
   /// What these settings cannot say of the run beside values that are read otherwise; nullptr:
   /// nothing.
   std::vector<std::string> (*remarks)(const LaunchRun&, const std::vector<LaunchLine>&) = nullptr;
+  /// Of several that fit the first counts.
+  std::span<const OtherName> other_names = {};
 };
 
 const LaunchTable& megatron_table();

@@ -1,9 +1,12 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <utility>
 
+#include "sim/core/shown_text.h"
 #include "sim/core/text.h"
 #include "sim/import/launch/launch_settings.h"
+#include "sim/import/launch/shell_sum.h"
 #include "sim/import/text_mark.h"
 
 namespace headway::import {
@@ -12,10 +15,6 @@ namespace {
 
 constexpr std::size_t kMostSettings = 20000;      // real scripts have 200
 constexpr std::size_t kLongestExpansion = 65536;  // bytes of a word; those of real scripts have 100
-
-bool name_start(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
-bool digit(char c) { return c >= '0' && c <= '9'; }
-bool name_part(char c) { return name_start(c) || digit(c); }
 
 /// A word after quotes and variables are gone, with the place of each of its bytes.
 struct ShellWord {
@@ -27,101 +26,6 @@ struct ShellWord {
     text += c;
     at.push_back(offset);
   }
-};
-
-/// A variable: its text, or that it stands for flags, which are read where they are written.
-struct ShellVariable {
-  std::string text;
-  bool flags = false;
-};
-
-/// Whole numbers, + - * / %, brackets and names; nothing where there is more.
-class ShellSum {
- public:
-  ShellSum(std::string_view text,
-           const std::map<std::string, ShellVariable, std::less<>>& variables)
-      : text_(text), variables_(variables) {}
-
-  std::optional<std::int64_t> value() {
-    const auto result = sum(0);
-    skip();
-    return at_ == text_.size() ? result : std::nullopt;
-  }
-
- private:
-  using Value = std::optional<std::int64_t>;
-  static constexpr std::int64_t kLargest = 1'000'000'000'000'000;
-  static constexpr int kDeepest = 50;
-
-  void skip() {
-    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '$')) {
-      ++at_;
-    }
-  }
-  char peek() {
-    skip();
-    return at_ < text_.size() ? text_[at_] : '\0';
-  }
-  static Value bounded(std::int64_t value) {
-    return value > kLargest || value < -kLargest ? Value{} : Value{value};
-  }
-  Value sum(int depth) {
-    Value left = product(depth);
-    while (left && (peek() == '+' || peek() == '-')) {
-      const bool plus = text_[at_++] == '+';
-      const Value right = product(depth);
-      left = right ? bounded(plus ? *left + *right : *left - *right) : Value{};
-    }
-    return left;
-  }
-  Value product(int depth) {
-    Value left = factor(depth);
-    while (left && (peek() == '*' || peek() == '/' || peek() == '%')) {
-      const char sign = text_[at_++];
-      const Value right = factor(depth);
-      if (!right || (sign != '*' && *right == 0)) {
-        return {};
-      }
-      if (sign == '*') {
-        std::int64_t made = 0;
-        left = __builtin_mul_overflow(*left, *right, &made) ? Value{} : bounded(made);
-      } else {
-        left = sign == '/' ? *left / *right : *left % *right;
-      }
-    }
-    return left;
-  }
-  Value factor(int depth) {
-    const char c = peek();
-    if (c == '(' && depth < kDeepest) {
-      ++at_;
-      const Value inner = sum(depth + 1);
-      return peek() == ')' && ++at_ > 0 ? inner : Value{};
-    }
-    const bool braced = c == '{';
-    at_ += braced ? 1 : 0;
-    const std::size_t start = at_;
-    while (at_ < text_.size() && name_part(text_[at_])) {
-      ++at_;
-    }
-    std::string_view word = text_.substr(start, at_ - start);
-    if (braced && (at_ == text_.size() || text_[at_++] != '}')) {
-      return {};
-    }
-    if (!word.empty() && name_start(word.front())) {
-      const auto found = variables_.find(word);
-      if (found == variables_.end()) {
-        return {};
-      }
-      word = found->second.text;
-    }
-    const auto number = core::whole_text_as<std::int64_t>(word);
-    return number ? bounded(*number) : Value{};
-  }
-
-  std::string_view text_;
-  const std::map<std::string, ShellVariable, std::less<>>& variables_;
-  std::size_t at_ = 0;
 };
 
 /// Reads a script from front to back.
@@ -154,19 +58,25 @@ class ShellScript {
       } else {
         command.push_back(read_word());
         note_condition(command);
+        if (command.size() == 1 && !command[0].quoted && begins_command(command[0].text)) {
+          command.clear();
+        }
       }
     }
     finish(command);
     if (conditional_) {
       out_.remarks.push_back(
-          fmt::format("{}: conditions and loops are not evaluated: flags inside them are read as "
-                      "if they were set",
+          fmt::format("{}: conditions and loops are not evaluated: flags and variables inside them "
+                      "are read as if all of it ran, and the last counts",
                       conditional_->file + ":" + std::to_string(conditional_->line)));
     }
+    keep_one_program();
     return std::move(out_);
   }
 
  private:
+  static constexpr std::size_t kNoProgram = static_cast<std::size_t>(-1);
+
   /// As mark_at, without counting the lines before it again.
   [[nodiscard]] core::SourceMark mark(std::size_t offset, std::size_t width = 1) const {
     const auto line = std::upper_bound(lines_.begin(), lines_.end(), offset) - lines_.begin();
@@ -207,17 +117,43 @@ class ShellScript {
     std::string_view line = text_.substr(at_, end - at_);
     constexpr std::string_view kSlurm = "#SBATCH";
     if (line.starts_with(kSlurm)) {
-      const std::size_t dash = line.find("--");
-      const std::size_t stop =
-          line.find_first_of("= \t\r", dash == std::string_view::npos ? 0 : dash);
-      if (dash != std::string_view::npos && stop != std::string_view::npos) {
-        std::string_view value = line.substr(stop + 1);
-        value = value.substr(0, value.find_first_of(" \t\r#"));
-        add("sbatch-" + std::string(line.substr(dash + 2, stop - dash - 2)), {std::string(value)},
-            at_ + dash, stop - dash);
-      }
+      read_slurm(line, at_, kSlurm.size());
     }
     at_ = end;
+  }
+
+  /// Options of Slurm: --nodes=4, --nodes 4, -N 4, -N4; several in a line.
+  void read_slurm(std::string_view line, std::size_t offset, std::size_t at) {
+    constexpr std::string_view kBlanks = " \t\r";
+    std::string option;  // waits for its value
+    for (at = line.find_first_not_of(kBlanks, at); at < line.size() && line[at] != '#';
+         at = line.find_first_not_of(kBlanks, at)) {
+      const std::size_t end = std::min(line.find_first_of(kBlanks, at), line.size());
+      const std::string_view word = line.substr(at, end - at);
+      const bool named = word.starts_with("--");
+      if (named || (word.starts_with('-') && word.size() > 1)) {
+        const std::size_t stop = named ? std::min(word.find('='), word.size()) : 2;
+        option = named ? std::string(word.substr(2, stop - 2)) : slurm_name(word[1]);
+        if (stop < word.size()) {
+          add_slurm(option, word.substr(stop + (named ? 1 : 0)), offset + at);
+        }
+      } else {
+        add_slurm(option, word, offset + at);
+      }
+      at = end;
+    }
+  }
+  static std::string slurm_name(char letter) {
+    return letter == 'N'   ? "nodes"
+           : letter == 'n' ? "ntasks"
+           : letter == 'G' ? "gpus"
+                           : std::string(1, letter);
+  }
+  void add_slurm(std::string& option, std::string_view value, std::size_t offset) {
+    if (!option.empty()) {
+      add("sbatch-" + option, {std::string(value)}, offset, value.size());
+      option.clear();
+    }
   }
 
   /// NAME=..., NAME+=..., NAME=(...): at the start of a command.
@@ -251,6 +187,9 @@ class ShellScript {
       return;
     }
     ShellVariable& variable = variables_[name];
+    if (depth_ > 0 && !more) {
+      note_choice(name, variable, word.text, start);
+    }
     variable.text = more ? variable.text + word.text : word.text;
     variable.flags = more && variable.flags;
     if (variable.text.size() > kLongestExpansion) {
@@ -258,6 +197,21 @@ class ShellScript {
                                                               name, kLongestExpansion));
     }
     add("$" + name, {variable.text}, start, name.size());
+    variable.line = out_.list.back().mark.line;
+  }
+
+  /// A number that a condition chooses.
+  void note_choice(const std::string& name,
+                   const ShellVariable& before,
+                   const std::string& text,
+                   std::size_t start) {
+    if (before.line > 0 && before.text != text && core::whole_text_as<std::int64_t>(text)) {
+      out_.remarks.push_back(fmt::format(
+          "line {}: {} is {} here and {} in line {}; conditions are not evaluated, and the last "
+          "counts",
+          mark(start).line, core::shortened(name), text, core::shortened(before.text),
+          before.line));
+    }
   }
 
   static bool holds_flags(const ShellWord& word) {
@@ -409,14 +363,14 @@ class ShellScript {
     if (at(end) == '(' && at(end + 1) == '(') {
       end = closing(end, '(', ')') + 1;
       const std::string_view inner = text_.substr(start + 3, end > start + 5 ? end - start - 5 : 0);
-      if (const auto number = ShellSum(inner, variables_).value()) {
+      if (const auto number = shell_sum(inner, variables_)) {
         value = std::to_string(*number);
       }
     } else if (at(end) == '(') {
       end = closing(end, '(', ')') + 1;
     } else if (at(end) == '{') {
       end = closing(end, '{', '}') + 1;
-      value = braced(text_.substr(start + 2, end - start - 3));
+      value = braced(start + 2, end - 1);
     } else {
       while (end < text_.size() && name_part(text_[end])) {
         ++end;
@@ -435,8 +389,9 @@ class ShellScript {
     return found->second.flags ? "" : found->second.text;
   }
 
-  /// NAME, NAME[@], NAME:-default.
-  [[nodiscard]] std::optional<std::string> braced(std::string_view inside) const {
+  /// NAME, NAME[@], NAME:-default, where the default is a word of its own: "4", ${OTHER:-4}.
+  std::optional<std::string> braced(std::size_t start, std::size_t end) {
+    const std::string_view inside = text_.substr(start, end - start);
     const std::size_t stop = std::min(
         inside.size(),
         static_cast<std::size_t>(std::ranges::find_if_not(inside, name_part) - inside.begin()));
@@ -448,18 +403,49 @@ class ShellScript {
     rest.remove_prefix(rest.starts_with(':') ? 1 : 0);
     if (rest.starts_with('-') || rest.starts_with('=')) {
       const auto known = value_of(name);
-      return known && !known->empty() ? known : std::string(rest.substr(1));
+      return known && !known->empty() ? known : without_quotes(end - rest.size() + 1, end);
     }
     return std::nullopt;
   }
 
-  void note_condition(const std::vector<ShellWord>& command) {
-    static constexpr std::string_view kWords[]{"if",    "elif", "else", "for",
-                                               "while", "case", "until"};
-    if (command.size() == 1 && !command[0].quoted && !conditional_ &&
-        std::ranges::find(kWords, command[0].text) != std::end(kWords)) {
-      conditional_ = mark(command[0].start);
+  /// The text between two places after its quotes and variables are gone; with a quote that is not
+  /// closed, or nested too deep, as it is written.
+  std::string without_quotes(std::size_t start, std::size_t end) {
+    constexpr int kDeepest = 20;
+    const std::string_view text = text_.substr(start, end - start);
+    const auto closed = [text](char quote) { return std::ranges::count(text, quote) % 2 == 0; };
+    if (nested_ >= kDeepest || !closed('"') || !closed('\'')) {
+      return std::string(text);
     }
+    const std::size_t before = std::exchange(at_, start);
+    ++nested_;
+    ShellWord word;
+    while (at_ < end) {
+      read_piece(word);
+    }
+    --nested_;
+    at_ = before;
+    return word.text;
+  }
+
+  void note_condition(const std::vector<ShellWord>& command) {
+    static constexpr std::string_view kOpen[]{"if", "for", "while", "case", "until"};
+    static constexpr std::string_view kClose[]{"fi", "done", "esac"};
+    if (command.size() != 1 || command[0].quoted) {
+      return;
+    }
+    if (std::ranges::find(kOpen, command[0].text) != std::end(kOpen)) {
+      ++depth_;
+      conditional_ = conditional_ ? conditional_ : mark(command[0].start);
+    } else if (std::ranges::find(kClose, command[0].text) != std::end(kClose)) {
+      depth_ = std::max(0, depth_ - 1);
+    }
+  }
+  /// Words of the shell behind which a command stands.
+  static bool begins_command(std::string_view word) {
+    static constexpr std::string_view kWords[]{"if", "elif", "else",  "then",
+                                               "do", "time", "while", "until"};
+    return std::ranges::find(kWords, word) != std::end(kWords);
   }
 
   /// The end of a command: `export NAME=value`, or words with flags.
@@ -470,9 +456,43 @@ class ShellScript {
         declare(command[i]);
       }
     } else {
+      const auto program = std::ranges::find_if(
+          command, [](const ShellWord& word) { return word.text.ends_with(".py"); });
+      if (program != command.end()) {
+        programs_.push_back(program->text.substr(program->text.rfind('/') + 1));
+        program_ = programs_.size() - 1;
+      }
       collect(command);
+      program_ = kNoProgram;
     }
     command.clear();
+  }
+
+  /// Of several Python programs the one whose name says that it trains: flags of the others'
+  /// commands are not its own.
+  void keep_one_program() {
+    const auto trains = [](const std::string& name) {
+      return name.find("train") != std::string::npos || name.find("finetune") != std::string::npos;
+    };
+    const auto chosen = std::ranges::find_if(programs_, trains);
+    if (chosen == programs_.end()) {
+      return;
+    }
+    std::vector<LaunchSetting> kept;
+    std::vector<std::string> left_out;
+    for (std::size_t i = 0; i < out_.list.size(); ++i) {
+      const std::size_t program = program_of_[i];
+      if (program == kNoProgram || trains(programs_[program])) {
+        kept.push_back(std::move(out_.list[i]));
+      } else if (std::ranges::find(left_out, programs_[program]) == left_out.end()) {
+        left_out.push_back(programs_[program]);
+        out_.remarks.push_back(fmt::format(
+            "line {}: flags of {} are not read; {} is taken for the "
+            "program that trains",
+            out_.list[i].mark.line, core::shortened(left_out.back()), core::shortened(*chosen)));
+      }
+    }
+    out_.list = std::move(kept);
   }
 
   void declare(const ShellWord& word) {
@@ -521,14 +541,20 @@ class ShellScript {
     }
     out_.list.push_back(
         {std::move(key), std::move(values), mark(offset, std::min<std::size_t>(width, 80))});
+    program_of_.push_back(program_);
   }
 
   std::string_view text_;
   std::vector<std::size_t> lines_;  ///< offset of the start of each
   std::size_t at_ = 0;
   LaunchSettings out_;
-  std::map<std::string, ShellVariable, std::less<>> variables_;
+  ShellVariables variables_;
   std::optional<core::SourceMark> conditional_;
+  int depth_ = 0;                        ///< of conditions and loops
+  int nested_ = 0;                       ///< of defaults of variables
+  std::vector<std::string> programs_;    ///< Python files of commands with flags
+  std::size_t program_ = kNoProgram;     ///< whose command is read
+  std::vector<std::size_t> program_of_;  ///< of each setting; kNoProgram: of an array or variable
 };
 
 }  // namespace

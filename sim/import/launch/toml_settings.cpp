@@ -112,6 +112,24 @@ class TomlWalk {
 
 }  // namespace
 
+namespace {
+
+/// Whether a line begins as one of a Python module does.
+bool is_python(std::string_view text) {
+  for (std::size_t start = 0; start < text.size();) {
+    const std::string_view line = text.substr(start, text.find('\n', start) - start);
+    for (const std::string_view word : {"import ", "from ", "def ", "class ", "@dataclass"}) {
+      if (line.starts_with(word)) {
+        return true;
+      }
+    }
+    start += line.size() + 1;
+  }
+  return false;
+}
+
+}  // namespace
+
 LaunchSettings read_toml_settings(std::string_view text, const std::string& file_name) {
   refuse_long_keys(text, file_name);
   LaunchSettings out;
@@ -120,6 +138,12 @@ LaunchSettings read_toml_settings(std::string_view text, const std::string& file
     const toml::table table = toml::parse(text);
     TomlWalk(text, out).walk(table, "", 0);
   } catch (const toml::parse_error& error) {
+    if (is_python(text)) {
+      throw core::Error(mark_of(text, file_name, error.source()),
+                        "this is Python, in which torchtitan is configured since 0.3; what is read "
+                        "is the TOML of earlier releases: write the values that differ from the "
+                        "defaults as its keys (headway export torchtitan shows them)");
+    }
     throw core::Error(mark_of(text, file_name, error.source()),
                       fmt::format("not valid TOML: {}", core::visible(error.description())));
   }

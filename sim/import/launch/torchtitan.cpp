@@ -5,6 +5,7 @@
 #include "sim/core/shown_text.h"
 #include "sim/import/launch/launch_fields.h"
 #include "sim/import/launch/launch_saves.h"
+#include "sim/import/launch/torchtitan_lists.h"
 #include "sim/import/launch/torchtitan_stages.h"
 #include "sim/import/megatron/megatron_rows.h"
 
@@ -46,6 +47,7 @@ struct ScheduleWord {
 constexpr ScheduleWord kScheduleWords[]{{ScheduleKind::one_f_one_b, "1F1B"},
                                         {ScheduleKind::gpipe, "GPipe"},
                                         {ScheduleKind::interleaved, "Interleaved1F1B"},
+                                        {ScheduleKind::interleaved, "InterleavedZeroBubble"},
                                         {ScheduleKind::zero_bubble_v, "ZBVZeroBubble"},
                                         {ScheduleKind::dual_pipe_v, "DualPipeV"}};
 
@@ -141,6 +143,9 @@ void read_titan_schedule(LaunchReader& reader, LaunchRun& run) {
   const auto* found = std::ranges::find(kScheduleWords, word, &ScheduleWord::word);
   if (found != std::end(kScheduleWords)) {
     run.parallelism.schedule = found->kind;
+    if (word == "InterleavedZeroBubble") {
+      reader.not_modelled(kKey, "read as Interleaved1F1B, whose stages wait longer");
+    }
   } else if (run.parallelism.pipeline > 1) {
     reader.complain(kKey, fmt::format("schedule '{}' is not modelled; choose 1F1B, GPipe, "
                                       "Interleaved1F1B, ZBVZeroBubble or DualPipeV",
@@ -193,16 +198,59 @@ void write_titan_batch(const LaunchRun& run, LaunchWriter& out) {
   }
 }
 
+/// The format in which gradients travel, and that of what is held.
+void read_titan_dtypes(LaunchReader& reader, LaunchRun& run) {
+  constexpr std::string_view kReduced = "training.mixed_precision_reduce";
+  if (const auto word = reader.word(kReduced)) {
+    run.training.framework.reduce_bytes = *word == "float32" ? 4 : 2;
+    reader.place("training.framework.reduce_bytes", kReduced);
+  }
+  constexpr std::string_view kHeld = "training.dtype";
+  if (reader.word(kHeld).value_or("float32") != "float32") {
+    reader.not_modelled(kHeld,
+                        "weights, gradients and the optimizer's state are modelled in fp32 beside "
+                        "the copy that is multiplied");
+  }
+}
+
+/// Layers whose names hold one of these words stay in 16 bits; the output does here.
+void look_at_filter(LaunchReader& reader, const std::string& key) {
+  const auto names = reader.words(key);
+  if (std::ranges::any_of(names, [](const std::string& name) { return name != "output"; })) {
+    reader.not_modelled(key, "all layers but the output multiply in the narrow format");
+  }
+}
+
+void read_titan_optimizer(LaunchReader& reader, LaunchRun& run) {
+  constexpr std::string_view kName = "optimizer.name";
+  const std::string name = reader.word(kName).value_or("AdamW");
+  reader.place("training.optimizer_state", kName);
+  if (name.find("uon") != std::string::npos) {
+    run.training.optimizer_state = workload::OptimizerState::muon;
+  } else if (name.find("dam") == std::string::npos) {
+    reader.not_modelled(kName, "read as AdamW with moments in fp32");
+  }
+  constexpr std::string_view kKernels = "optimizer.implementation";
+  if (reader.word(kKernels).value_or("fused") != "fused") {
+    reader.not_modelled(kKernels, "the optimizer's kernels are taken to be fused");
+  }
+}
+
 void read_titan_precision(LaunchReader& reader, LaunchRun& run) {
   const std::string word = reader.word("training.mixed_precision_param").value_or("bfloat16");
   reader.place("training.precision", "training.mixed_precision_param");
   run.training.precision = word == "float32" ? Precision::fp32 : Precision::bf16;
+  read_titan_dtypes(reader, run);
   std::string recipe = "tensorwise";
   bool gathers = false;
   for (const char* word_before : {"float8.", "quantize.linear.float8."}) {  // until 2025, since
     const std::string section = word_before;
     recipe = reader.word(section + "recipe_name").value_or(recipe);
     gathers = reader.flag(section + "enable_fsdp_float8_all_gather").value_or(gathers);
+    look_at_filter(reader, section + "filter_fqns");
+  }
+  for (const char* key : {"mx.filter_fqns", "quantize.linear.mx.filter_fqns"}) {
+    look_at_filter(reader, key);
   }
   for (const std::string& converter : reader.words("model.converters")) {
     if (converter.find("float8") != std::string::npos) {
@@ -256,6 +304,11 @@ void read_titan_recompute(LaunchReader& reader, LaunchRun& run) {
     p.recompute = Recompute::full;
     p.recompute_period = reader.whole("activation_checkpoint.selective_ac_option").value_or(2);
     reader.place("parallelism.recompute_period", "activation_checkpoint.selective_ac_option");
+  } else if (mode == "memory_budget") {
+    p.recompute = Recompute::none;
+    reader.not_modelled("activation_checkpoint.mode",
+                        "what the compiler recomputes within a budget is not known: nothing is "
+                        "taken to be recomputed");
   } else if (mode != "none") {
     reader.complain("activation_checkpoint.mode",
                     fmt::format("mode '{}' is not modelled; choose none, selective or full",
@@ -294,7 +347,15 @@ void write_titan_context(const LaunchRun& run, LaunchWriter& out) {
 
 void read_titan_compile(LaunchReader& reader, LaunchRun& run) {
   const bool old = reader.flag("training.compile").value_or(false);
-  const bool model = reader.flag("compile.enable").value_or(old);
+  constexpr std::string_view kBackend = "compile.backend";
+  const std::string backend = reader.word(kBackend).value_or("inductor");
+  const bool traced = backend == "eager" || backend == "aot_eager";  // kernels stay what they are
+  const bool model = reader.flag("compile.enable").value_or(old) && !traced;
+  if (traced) {
+    reader.place("training.framework.elementwise", kBackend);
+  } else if (backend != "inductor") {
+    reader.not_modelled(kBackend, "read as inductor");
+  }
   reader.place("training.framework.elementwise", "compile.enable");
   const auto components = reader.words("compile.components");
   const auto compiled = [&](std::string_view part) {
@@ -400,14 +461,16 @@ std::vector<LaunchRow> torchtitan_rows() {
              "checkpoint.async_mode"},
             {"run.checkpoint.interval_steps", "run.checkpoint.mode"}, read_titan_saves,
             write_titan_saves),
-      ruled(
-          {"training.mixed_precision_param", "model.converters",
-           "quantize.linear.float8.recipe_name", "float8.recipe_name",
-           "quantize.linear.float8.enable_fsdp_float8_all_gather",
-           "float8.enable_fsdp_float8_all_gather"},
-          {"training.precision", "training.framework.scaling", "training.framework.narrow_gathers"},
-          read_titan_precision, write_titan_precision),
-      ruled({"compile.enable", "training.compile", "compile.components"},
+      ruled({"training.mixed_precision_param", "training.mixed_precision_reduce",
+             "model.converters", "quantize.linear.float8.recipe_name", "float8.recipe_name",
+             "quantize.linear.float8.enable_fsdp_float8_all_gather",
+             "float8.enable_fsdp_float8_all_gather"},
+            {"training.precision", "training.framework.scaling",
+             "training.framework.narrow_gathers", "training.framework.reduce_bytes"},
+            read_titan_precision, write_titan_precision),
+      ruled({"optimizer.name"}, {"training.optimizer_state"}, read_titan_optimizer,
+            [](const LaunchRun&, LaunchWriter&) {}),  // 0.2.2 has Adam and AdamW alone
+      ruled({"compile.enable", "training.compile", "compile.components", "compile.backend"},
             {"training.framework.elementwise"}, read_titan_compile, write_titan_compile),
       {{"parallelism.enable_async_tensor_parallel"},
        {"training.framework.tensor_overlap"},
@@ -421,61 +484,6 @@ std::vector<LaunchRow> torchtitan_rows() {
   };
 }
 
-constexpr std::string_view kTitanNoEffect[]{
-    "job.*",
-    "profiling.*",
-    "metrics.*",
-    "optimizer.*",
-    "lr_scheduler.*",
-    "checkpoint.*",
-    "comm.*",
-    "memory_estimation.*",
-    "experimental.*",
-    "validation.*",
-    "debug.*",
-    "model.tokenizer_path",
-    "training.debug_moe_force_load_balance",
-    "activation_checkpoint.visualize_*",
-    "model.hf_assets_path",
-    "model.print_after_conversion",
-    "model.norm_type",
-    "training.dataset",
-    "training.dataset_path",
-    "training.max_norm",
-    "training.gc_freq",
-    "training.gc_debug",
-    "training.seed",
-    "training.deterministic",
-    "training.data_parallel_*",
-    "training.warmup_steps",
-    "training.mixed_precision_reduce",
-    "training.dtype",
-    "float8.filter_fqns",
-    "float8.precompute_float8_dynamic_scale_for_fsdp",
-    "float8.force_recompute_fp8_weight_in_bwd",
-    "float8.emulate",
-    "mx.*",
-    "quantize.*",
-    "compile.backend",
-    "parallelism.pipeline_parallel_schedule_csv",
-    "activation_checkpoint.early_stop",
-    "activation_checkpoint.per_op_sac_force_recompute_mm_shapes_by_fqns",
-    "actvation_checkpoint.*",
-};
-
-constexpr NotModelled kTitanNotModelled[]{
-    {"training.enable_cpu_offload",
-     "offload of weights is not modelled; parallelism.offload: optimizer comes nearest"},
-    {"optimizer.early_step_in_backward",
-     "the optimizer runs after the backward pass, which keeps all gradients until then"},
-    {"parallelism.disable_loss_parallel", "the loss is divided over the tensor ranks"},
-    {"parallelism.enable_compiled_autograd", "the backward pass is compiled as the forward is"},
-    {"parallelism.pipeline_parallel_split_points", "set parallelism.chunk_layers"},
-    {"parallelism.module_fqns_per_model_part", "set parallelism.chunk_layers"},
-    {"fault_tolerance.enable", "semi-synchronous training is not modelled"},
-    {"float8.moe_fqns_prototype", "experts have the format of the other products"},
-};
-
 }  // namespace
 
 const LaunchTable& torchtitan_table() {
@@ -487,10 +495,11 @@ const LaunchTable& torchtitan_table() {
       LaunchModel::by_name,
       false,
       torchtitan_rows(),
-      kTitanNoEffect,
-      kTitanNotModelled,
+      titan_no_effect(),
+      titan_not_modelled(),
       set_titan_defaults,
-      "model.hf_assets_path, training.dataset, the optimizer and its schedule, checkpoint.folder, "
+      "model.hf_assets_path, training.dataset, the learning rate and its schedule, "
+      "checkpoint.folder, "
       "and "
       "checkpoint.interval where the scenario has no run.checkpoint.interval_steps",
   };

@@ -20,7 +20,7 @@ struct CatalogueColumn {
   std::string_view name;
   bool required;
 };
-constexpr std::array<CatalogueColumn, 12> kCatalogueColumns{{{"InstanceType", true},
+constexpr std::array<CatalogueColumn, 14> kCatalogueColumns{{{"InstanceType", true},
                                                              {"AcceleratorName", true},
                                                              {"AcceleratorCount", true},
                                                              {"Price", true},
@@ -31,9 +31,12 @@ constexpr std::array<CatalogueColumn, 12> kCatalogueColumns{{{"InstanceType", tr
                                                              {"GpuInfo", false},
                                                              {"GPUInfo", false},
                                                              {"AvailabilityZone", false},
+                                                             {"Generation", false},   // Azure
+                                                             {"HostingType", false},  // Vast
                                                              {"Arch", false}}};
 
-void check_catalogue_columns(const CsvTable& table) {
+/// @returns remarks on columns that nothing reads
+std::vector<std::string> check_catalogue_columns(const CsvTable& table) {
   const auto& has = table.columns();
   core::Diagnostics diagnostics;
   std::vector<std::string> known;
@@ -47,16 +50,20 @@ void check_catalogue_columns(const CsvTable& table) {
                                   core::shortened(fmt::format("{}", fmt::join(has, ", ")), 200)));
     }
   }
+  std::vector<std::string> remarks;
   for (const std::string& name : has) {
     if (std::find(known.begin(), known.end(), name) == known.end()) {
       const auto guess = core::did_you_mean(name, known);
-      diagnostics.add({},
-                      fmt::format("{}: unknown column '{}'{}", table.file(), core::shortened(name),
-                                  guess ? fmt::format("; did you mean '{}'?", *guess)
-                                        : "; remove it if it says nothing of prices"));
+      remarks.push_back(fmt::format("{}: column '{}' is not known and not read{}", table.file(),
+                                    core::shortened(name),
+                                    guess ? fmt::format("; did you mean '{}'?", *guess) : ""));
+      if (!diagnostics.empty()) {
+        diagnostics.add({}, remarks.back());
+      }
     }
   }
   diagnostics.throw_if_any();
+  return remarks;
 }
 
 /// A price; nothing where the cell is empty or 0.
@@ -88,9 +95,9 @@ std::optional<double> asked_price(const ServerPrice& price, bool spot) {
 
 }  // namespace
 
-std::vector<ServerPrice> read_price_catalogue(std::string_view text, const std::string& file) {
+PriceCatalogue read_price_catalogue(std::string_view text, const std::string& file) {
   const CsvTable table(text, file);
-  check_catalogue_columns(table);
+  std::vector<std::string> remarks = check_catalogue_columns(table);
   const auto& columns = table.columns();
   const bool has_spot = std::find(columns.begin(), columns.end(), "SpotPrice") != columns.end();
   core::Diagnostics diagnostics;
@@ -114,7 +121,7 @@ std::vector<ServerPrice> read_price_catalogue(std::string_view text, const std::
   if (prices.empty()) {
     throw core::Error(fmt::format("{}: no row has an accelerator", file));
   }
-  return prices;
+  return {std::move(prices), std::move(remarks)};
 }
 
 ServerPrice cheapest_offer(const std::vector<ServerPrice>& prices,

@@ -17,14 +17,19 @@ struct ServerPrice {
   int line = 0;                ///< of the file
 };
 
+/// What a catalogue has.
+struct PriceCatalogue {
+  std::vector<ServerPrice> prices;   ///< rows that have accelerators, in the order of the file
+  std::vector<std::string> remarks;  ///< columns that nothing reads
+};
+
 /// @param text  CSV with the columns of the catalogue's schemas v5 to v8: InstanceType,
 ///              AcceleratorName, AcceleratorCount, Price and Region, and where there are SpotPrice,
-///              vCPUs, MemoryGiB, GpuInfo, AvailabilityZone, Arch; prices in USD an hour, 0 or
-///              nothing where there is none
+///              vCPUs, MemoryGiB, GpuInfo, AvailabilityZone, Generation, HostingType, Arch; prices
+///              in USD an hour, 0 or nothing where there is none
 /// @param file  its name, for messages
-/// @returns     rows that have accelerators, in the order of the file
-/// @throws core::Error with every column that is missing or not known, and every bad price
-std::vector<ServerPrice> read_price_catalogue(std::string_view text, const std::string& file);
+/// @throws core::Error with every column that is missing, and every bad price
+PriceCatalogue read_price_catalogue(std::string_view text, const std::string& file);
 
 /// Which offer is looked for.
 struct OfferRequest {

@@ -5,6 +5,7 @@
 
 #include "sim/core/shown_text.h"
 #include "sim/core/text.h"
+#include "sim/import/launch/launch_evaluation.h"
 #include "sim/import/launch/launch_fields.h"
 #include "sim/import/launch/launch_saves.h"
 #include "sim/import/megatron/layer_lists.h"
@@ -92,6 +93,12 @@ void read_layout(LaunchReader& reader, LaunchRun& run) {
                                 core::shortened(*text), p.pipeline));
     return;
   }
+  const bool apart = std::ranges::any_of(*chunks, [](const ChunkContent& chunk) {
+    return chunk.prediction_layers > 0 && !chunk.loss;
+  });
+  if (apart) {
+    reader.not_modelled(kKey, "prediction modules (m) are in the chunk of the loss (L)");
+  }
   p.virtual_stages = static_cast<int>(chunks->size()) / p.pipeline;
   for (const ChunkContent& chunk : *chunks) {
     p.chunk_layers.push_back(chunk.layers);
@@ -114,6 +121,7 @@ void write_layout(const LaunchRun& run, LaunchWriter& out) {
 }
 
 void read_steps(LaunchReader& reader, LaunchRun& run) {
+  look_at_evaluation(reader, "eval-interval", "eval-iters");
   reader.place("run.until.steps", "train-iters");
   if (const auto steps = reader.count("train-iters")) {
     run.steps = *steps;
@@ -131,7 +139,8 @@ void write_steps(const LaunchRun& run, LaunchWriter& out) {
 }
 
 void read_megatron_saves(LaunchReader& reader, LaunchRun& run) {
-  read_saves(reader, run, "save-interval", "async-save", reader.flag("async-save").value_or(false));
+  read_saves(reader, run, "save-interval", "async-save", reader.flag("async-save").value_or(false),
+             "no-save-optim", reader.flag("no-save-optim").value_or(false));
 }
 
 void write_megatron_saves(const LaunchRun& run, LaunchWriter& out) {
@@ -140,6 +149,9 @@ void write_megatron_saves(const LaunchRun& run, LaunchWriter& out) {
     if (run.saves->asynchronous) {
       out.flag("async-save");
       out.flag("use-persistent-ckpt-worker");  // without it saves are not asynchronous
+    }
+    if (run.saves->weights_only) {
+      out.flag("no-save-optim");
     }
   }
 }
@@ -294,7 +306,7 @@ std::vector<LaunchRow> megatron_rows() {  // NOLINT(readability-function-size): 
        FlagField{kTiedEmbeddings, true}},
       ruled({"disable-bias-linear"}, {"model.biases"}, read_biases, write_biases),
       dropout_row(spell),
-      {{"qk-layernorm"}, {"model.query_key_norm"}, FlagField{kQueryKeyNorm}},
+      query_key_norm_row(spell),
       ruled({"window-size", "window-attn-skip-freq"}, {"model.window", "model.window_period"},
             read_window, write_window),
       experts_row(spell, "num-experts"),
@@ -326,9 +338,10 @@ std::vector<LaunchRow> megatron_rows() {  // NOLINT(readability-function-size): 
               out.whole("global-batch-size", run.training.global_batch);
             }),
       ruled({"train-iters", "train-samples"}, {"run.until.steps"}, read_steps, write_steps),
-      ruled({"save-interval", "async-save"},
-            {"run.checkpoint.interval_steps", "run.checkpoint.mode"}, read_megatron_saves,
-            write_megatron_saves),
+      ruled({"save-interval", "async-save", "no-save-optim"},
+            {"run.checkpoint.interval_steps", "run.checkpoint.mode",
+             "run.checkpoint.bytes_per_parameter"},
+            read_megatron_saves, write_megatron_saves),
       megatron_sharding_row(),
       megatron_data_overlap_row(),
       tensor_overlap_row(spell, "tp-comm-overlap"),
@@ -373,7 +386,11 @@ const LaunchTable& megatron_table() {
       "default "
       "is 10000), --normalization of models whose norms are other than RMSNorm with gated MLPs and "
       "LayerNorm with plain ones, --save-interval where the scenario has no "
-      "run.checkpoint.interval_steps",
+      "run.checkpoint.interval_steps, how experts are scored (--moe-router-score-function, "
+      "--moe-router-enable-expert-bias, --moe-router-topk-scaling-factor, --moe-router-dtype, "
+      "--moe-router-load-balancing-type, --moe-aux-loss-coeff), and --fp8-format (e4m3 where "
+      "scales "
+      "are of blocks, else hybrid)",
       megatron_remarks,
   };
   return table;

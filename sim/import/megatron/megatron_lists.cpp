@@ -54,12 +54,16 @@ constexpr std::string_view kMegatronNoEffect[]{
     "use-cpu-initialization",
     "save",
     "load",
-    "save-*",
-    "no-save-*",
+    "save-retain-interval",
+    "no-save-rng",
     "no-load-*",
     "finetune",
     "pretrained-checkpoint",
-    "ckpt-*",
+    "ckpt-format",
+    "ckpt-step",
+    "ckpt-convert-*",
+    "ckpt-fully-parallel-*",
+    "ckpt-assume-constant-structure",
     "use-dist-ckpt*",
     "dist-ckpt-*",
     "auto-detect-ckpt-format",
@@ -68,13 +72,9 @@ constexpr std::string_view kMegatronNoEffect[]{
     "use-checkpoint-args",
     "use-mp-args-from-checkpoint-args",
     "exit-on-missing-checkpoint",
-    "no-ckpt-fully-parallel-save",
-    "exit-*",
+    "exit-signal*",
     "adlr-*",
-    "eval-*",
-    "skip-train",
     "test-mode",
-    "full-validation",
     "multiple-validation-sets",
     "data-path",
     "train-data-path",
@@ -234,7 +234,14 @@ constexpr std::string_view kFsdpBuffers = "gathered weights are allocated as the
 constexpr std::string_view kFsdpFormats =
     "set training.framework.gradient_bytes and reduce_bytes; masters are fp32";
 
+constexpr std::string_view kEnds = "the run goes on to --train-iters";
+
 constexpr NotModelled kMegatronNotModelled[]{
+    {"exit-interval", kEnds},
+    {"exit-duration-in-mins", kEnds},
+    {"skip-train", "the run trains; what is left, evaluation, is not counted"},
+    {"full-validation", "evaluation is not counted"},
+    {"no-ckpt-fully-parallel-save", "every replica writes a share of a checkpoint"},
     {"rampup-batch-size", "every step has the full batch"},
     {"reset-attention-mask",
      "documents attend to each other here; list their lengths in "

@@ -68,7 +68,9 @@ void write_precision(const LaunchRun& run, LaunchWriter& out) {
   }
   if (precision == Precision::fp8 || precision == Precision::mxfp8) {
     const Scaling scaling = run.training.framework.scaling;
-    out.text("fp8-format", "hybrid");
+    // As Transformer Engine has them: gradients in e5m2 where scales are of whole tensors.
+    const bool blocks = precision == Precision::mxfp8 || scaling == Scaling::block;
+    out.text("fp8-format", blocks ? "e4m3" : "hybrid");
     out.text("fp8-recipe", precision == Precision::mxfp8 ? "mxfp8"
                            : scaling == Scaling::delayed ? "delayed"
                            : scaling == Scaling::block   ? "blockwise"

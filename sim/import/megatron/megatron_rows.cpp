@@ -470,6 +470,28 @@ LaunchRow latent_row(const MegatronSpelling& spell) {
               [spell](const LaunchRun& run, LaunchWriter& out) { write_latent(run, spell, out); }}};
 }
 
+// With latent attention the flag puts norms on the compressed queries, keys and values. Source:
+// Megatron-LM, megatron/core/models/gpt/gpt_layer_specs.py, 2026: q_layernorm and kv_layernorm.
+LaunchRow query_key_norm_row(const MegatronSpelling& spell) {
+  const auto read = [spell](LaunchReader& reader, LaunchRun& run) {
+    const std::string key = spell("qk-layernorm");
+    reader.place("model.query_key_norm", key);
+    const bool named = reader.has(key);
+    const bool normed = reader.flag(key).value_or(run.model.latent || run.model.query_key_norm);
+    run.model.query_key_norm = normed && !run.model.latent;
+    if (run.model.latent && (!named || !normed)) {
+      reader.assume(
+          fmt::format("{} is not set: the norms of latent attention's compressed "
+                      "queries, keys and values are counted all the same",
+                      key));
+    }
+  };
+  const auto write = [spell](const LaunchRun& run, LaunchWriter& out) {
+    spell.truth(out, "qk-layernorm", run.model.query_key_norm || run.model.latent.has_value());
+  };
+  return {{spell("qk-layernorm")}, {"model.query_key_norm"}, LaunchRule{read, write}};
+}
+
 void set_megatron_defaults(LaunchRun& run) {
   if (run.model.layers == 0) {
     run.model.gated_mlp = false;

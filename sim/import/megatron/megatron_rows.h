@@ -48,6 +48,9 @@ LaunchRow context_kind_row(const MegatronSpelling& spell);
 LaunchRow dispatcher_row(const MegatronSpelling& spell);
 /// Multi-latent attention and its ranks.
 LaunchRow latent_row(const MegatronSpelling& spell);
+/// Norms of queries and keys; with latent attention those of their compressed forms, which a
+/// scenario always has.
+LaunchRow query_key_norm_row(const MegatronSpelling& spell);
 /// One fewer layer on the first and last stage, or as many as are named.
 LaunchRow uneven_stages_row(const MegatronSpelling& spell);
 

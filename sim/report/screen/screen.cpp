@@ -127,8 +127,26 @@ std::vector<std::string> Screen::below(const std::string& head, const std::strin
   return wrapped(text, width_ > taken + 4 ? width_ - taken : 4);
 }
 
+namespace {
+
+/// Drops the last row that need not stay, the first row before those that have to.
+void drop_a_row(Table& table) {
+  const auto stays = [&](std::size_t row) { return row < table.stays.size() && table.stays[row]; };
+  std::size_t row = table.rows.size() - 1;
+  while (row > 0 && stays(row)) {
+    --row;
+  }
+  row = row == 0 ? table.rows.size() - 1 : row;
+  table.rows.erase(table.rows.begin() + static_cast<std::ptrdiff_t>(row));
+  if (row < table.stays.size()) {
+    table.stays.erase(table.stays.begin() + static_cast<std::ptrdiff_t>(row));
+  }
+}
+
+}  // namespace
+
 void Screen::table(Table table, std::size_t most) {
-  for (; !table.rows.empty(); table.rows.pop_back()) {
+  for (; !table.rows.empty(); drop_a_row(table)) {
     const auto shown = lines_of(to_text(table, {width_, page_.colour}));
     if (shown.size() <= most) {
       std::for_each(shown.begin(), shown.end(), [&](const std::string& text) { line(text); });

@@ -60,8 +60,8 @@ class Screen {
   /// The lines of a text that stands behind `head`.
   [[nodiscard]] std::vector<std::string> below(const std::string& head,
                                                const std::string& text) const;
-  /// Of a table as many of its first rows as `most` lines hold with title, headings and folds; the
-  /// table is left out where they hold none.
+  /// Of a table as many of its first rows, those that stay before others, as `most` lines hold with
+  /// title, headings and folds; the table is left out where they hold none.
   void table(Table table, std::size_t most);
 
   [[nodiscard]] std::string text() const;

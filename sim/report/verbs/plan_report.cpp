@@ -185,8 +185,12 @@ Table plans_table(const study::PlanReport& report, const std::vector<study::Plan
   out.add("loss [%]", true, [](auto, const Plan& p) { return percent(p.behind); });
   const std::string best =
       plans.size() == 1 ? "The best plan" : fmt::format("The {} best plans", plans.size());
-  return out.take(fmt::format("{} by {}; * is on the Pareto front of {}", best,
-                              core::to_word(report.objective), front_text(report)));
+  Table table = out.take(fmt::format("{} by {}; * is on the Pareto front of {}", best,
+                                     core::to_word(report.objective), front_text(report)));
+  for (const Plan& plan : plans) {
+    table.stays.push_back(plan.pareto);
+  }
+  return table;
 }
 
 namespace {

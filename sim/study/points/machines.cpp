@@ -89,6 +89,20 @@ std::string name_of_machine(const plan::SweepChanges& changes, const std::set<st
   return words.empty() ? "as the scenario" : fmt::format("{}", fmt::join(words, ", "));
 }
 
+/// Where `search` lists machines, by the paths of the sweep that goes through them.
+core::SourceMarks marks_of_sweep(const core::SourceMarks& marks) {
+  core::SourceMarks out;
+  for (const auto& [from, to] : {std::pair<std::string, std::string>("search.over", "sweep.grid"),
+                                 {"search.machines", "sweep.rows"}}) {
+    for (const auto& [path, mark] : marks) {
+      if (path.starts_with(from)) {
+        out[to + path.substr(from.size())] = mark;
+      }
+    }
+  }
+  return out;
+}
+
 /// The field of the search that varies a key of the scenario within each machine; empty: none.
 std::string varied_by(const training::SearchSpec& search, const std::string& key) {
   const std::tuple<const char*, bool, const char*> lists[] = {
@@ -329,7 +343,7 @@ std::vector<PlannedMachine> candidate_machines(const config::LoadedScenario& bas
   training::SweepSpec spec;
   spec.grid = search.over;
   spec.rows = search.machines;
-  const plan::SweepPoints points(spec);
+  const plan::SweepPoints points(spec, marks_of_sweep(base.marks));
   if (points.size() > kMostMachines) {
     throw core::Error(
         fmt::format("search names {} machines, each of them a search of its own; name "

@@ -101,11 +101,11 @@ class SolveAnswer {
     }
     report_.beside_at = report_.edge == SolveEdge::largest ? *end : *std::prev(first);
     const SolvePoint& answer = report_.points[*at];
-    report_.sentences.push_back(
-        fmt::format("The {} {} that meets {} is {}: {} is {}{}. {}.", core::to_word(report_.edge),
-                    report_.key, report_.condition, answer.value, report_.path,
-                    with_interval(answer, condition_), certainty(answer, condition_),
-                    capital(at_in_words(report_.points[*report_.beside_at], condition_))));
+    report_.sentences.push_back(fmt::format(
+        "The {} {} that meets {} is {}: {} is {}{}. {}.{}", core::to_word(report_.edge),
+        report_.key, report_.condition, answer.value, report_.path,
+        with_interval(answer, condition_), certainty(answer, condition_),
+        capital(at_in_words(report_.points[*report_.beside_at], condition_)), up_to_where()));
   }
 
  private:
@@ -116,6 +116,16 @@ class SolveAnswer {
   static std::string capital(std::string text) {
     text.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(text.front())));
     return text;
+  }
+
+  /// The end of the values looked at on the answer's side: beyond it the condition may fail again.
+  [[nodiscard]] std::string up_to_where() const {
+    const bool upwards = report_.edge == SolveEdge::smallest;
+    const SolvePoint& last = report_.points[upwards ? judged_.back() : judged_.front()];
+    const bool end = !upwards && report_.least && last.number == *report_.least;
+    return end ? ""
+               : fmt::format(" This is known {} to {}; {} was looked at.", upwards ? "up" : "down",
+                             last.value, upwards ? "nothing above" : "nothing below");
   }
 
   /// Runs of values that meet the condition, one after the other.

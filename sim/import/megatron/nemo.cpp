@@ -3,9 +3,11 @@
 #include <algorithm>
 
 #include "sim/core/shown_text.h"
+#include "sim/import/launch/launch_evaluation.h"
 #include "sim/import/launch/launch_fields.h"
 #include "sim/import/launch/launch_saves.h"
 #include "sim/import/megatron/megatron_rows.h"
+#include "sim/import/megatron/nemo_lists.h"
 
 namespace headway::import {
 
@@ -32,7 +34,26 @@ void write_nemo_world(const LaunchRun& run, LaunchWriter& out) {
   }
 }
 
+/// Micro-batches follow from the batch of a step: NeMo refuses another number.
+void look_at_trainer(LaunchReader& reader) {
+  look_at_evaluation(reader, "trainer.val_check_interval", "trainer.limit_val_batches");
+  constexpr std::string_view kAccumulated = "trainer.accumulate_grad_batches";
+  if (reader.word(kAccumulated).value_or("1") != "1") {
+    reader.not_modelled(kAccumulated, "micro-batches follow from model.global_batch_size");
+  }
+  constexpr std::string_view kShare = "trainer.limit_train_batches";
+  if (reader.word(kShare).value_or("1.0") != "1.0") {
+    reader.not_modelled(kShare, "the run ends with trainer.max_steps");
+  }
+  constexpr std::string_view kStrategy = "trainer.strategy._target_";
+  const std::string strategy = reader.word(kStrategy).value_or("MegatronStrategy");
+  if (strategy.find("MegatronStrategy") == std::string::npos) {
+    reader.not_modelled(kStrategy, "read as MegatronStrategy");
+  }
+}
+
 void read_nemo_steps(LaunchReader& reader, LaunchRun& run) {
+  look_at_trainer(reader);
   reader.place("run.until.steps", "trainer.max_steps");
   const auto word = reader.word("trainer.max_steps");
   if (word && *word != "-1") {
@@ -48,7 +69,8 @@ void write_nemo_steps(const LaunchRun& run, LaunchWriter& out) {
 
 constexpr std::string_view kNemoInterval =
     "exp_manager.checkpoint_callback_params.every_n_train_steps";
-constexpr std::string_view kNemoAsync = "exp_manager.checkpoint_callback_params.async_save";
+constexpr std::string_view kNemoWeights =
+    "exp_manager.checkpoint_callback_params.save_weights_only";
 
 void read_nemo_saves(LaunchReader& reader, LaunchRun& run) {
   constexpr std::string_view kSwitch = "exp_manager.create_checkpoint_callback";
@@ -56,18 +78,26 @@ void read_nemo_saves(LaunchReader& reader, LaunchRun& run) {
     reader.not_modelled(kSwitch, "the scenario saves all the same: set run.checkpoint");
     return;
   }
-  read_saves(reader, run, kNemoInterval, kNemoAsync, reader.flag(kNemoAsync).value_or(false));
+  constexpr std::string_view kOptimizer = "model.ckpt_save_optimizer";  // of NeMo 2's strategy
+  const bool without = !reader.flag(kOptimizer).value_or(true);
+  read_saves(reader, run, kNemoInterval, kNemoAsync, reader.flag(kNemoAsync).value_or(false),
+             without ? kOptimizer : kNemoWeights,
+             reader.flag(kNemoWeights).value_or(false) || without);
 }
 
 void write_nemo_saves(const LaunchRun& run, LaunchWriter& out) {
   if (run.saves) {
     out.whole(kNemoInterval, run.saves->every);
     out.truth(kNemoAsync, run.saves->asynchronous);
+    if (run.saves->weights_only) {
+      out.truth(kNemoWeights, true);
+    }
   }
 }
 
 void read_nemo_precision(LaunchReader& reader, LaunchRun& run) {
-  const std::string word = reader.word("trainer.precision").value_or("32");
+  const auto written = reader.word("trainer.precision");
+  const std::string word = written.value_or("32");
   reader.place("training.precision", "trainer.precision");
   if (word.starts_with("bf16")) {
     run.training.precision = Precision::bf16;
@@ -80,6 +110,10 @@ void read_nemo_precision(LaunchReader& reader, LaunchRun& run) {
                                                      "are read",
                                                      core::shortened(word)));
   }
+  if (!reader.flag("model.fp8_wgrad").value_or(true)) {
+    reader.not_modelled("model.fp8_wgrad",
+                        "weight gradients are multiplied in the narrow format too");
+  }
   if (reader.flag("model.fp8").value_or(false)) {
     run.training.precision = Precision::fp8;
     run.training.framework.scaling = workload::Scaling::delayed;
@@ -88,7 +122,15 @@ void read_nemo_precision(LaunchReader& reader, LaunchRun& run) {
     run.training.framework.allocation.narrow_weights =
         reader.flag("model.fp8_params").value_or(false);
   }
+  if (!written) {
+    reader.assume("trainer.precision is not set: fp32, the framework's default");
+  }
   workload::FrameworkSpec& framework = run.training.framework;
+  constexpr std::string_view kWide = "model.ddp.grad_reduce_in_fp32";  // of NeMo 2's strategy
+  if (const auto wide = reader.flag(kWide)) {
+    reader.place("training.framework.gradient_bytes", kWide);
+    framework.gradient_bytes = framework.reduce_bytes = *wide ? 4 : 2;
+  }
   reader.place("training.framework.gradient_bytes", "model.optim.grad_sync_dtype");
   if (const auto dtype = reader.word("model.optim.grad_sync_dtype")) {
     const bool wide = dtype->find("32") != std::string::npos;
@@ -144,8 +186,10 @@ void read_nemo_sharding(LaunchReader& reader, LaunchRun& run) {
   const bool fsdp = reader.flag("model.fsdp").value_or(false);
   const std::string strategy = reader.word("model.fsdp_sharding_strategy").value_or("full");
   const bool distributed = name.find("distributed") != std::string::npos;
-  run.parallelism.sharding = distributed ? Sharding::zero1 : Sharding::zero0;
-  reader.place("parallelism.sharding", "model.optim.name");
+  constexpr std::string_view kSharded = "model.ddp.use_distributed_optimizer";  // of NeMo 2
+  run.parallelism.sharding =
+      reader.flag(kSharded).value_or(distributed) ? Sharding::zero1 : Sharding::zero0;
+  reader.place("parallelism.sharding", reader.has(kSharded) ? kSharded : "model.optim.name");
   if (fsdp) {
     reader.place("parallelism.sharding", "model.fsdp");
     run.parallelism.sharding = strategy == "grad" ? Sharding::zero2 : Sharding::zero3;
@@ -175,6 +219,13 @@ void read_nemo_overlap(LaunchReader& reader, LaunchRun& run) {
   const auto gather = reader.flag("model.optim.overlap_param_sync");
   reader.place("training.framework.data_overlap", "model.optim.overlap_grad_sync");
   run.training.framework.data_overlap = reduce.value_or(false);
+  for (const char* key :
+       {"model.tp_comm_overlap_ag", "model.tp_comm_overlap_rs", "model.tp_comm_split_ag",
+        "model.tp_comm_split_rs", "model.tp_comm_bulk_dgrad", "model.tp_comm_bulk_wgrad"}) {
+    if (!reader.flag(key).value_or(true)) {
+      reader.not_modelled(key, "all tensor-parallel collectives are taken to overlap");
+    }
+  }
   if (run.training.framework.data_overlap && run.parallelism.sharding == Sharding::zero1) {
     reader.place("training.framework.gather_overlap", "model.optim.overlap_param_sync");
     run.training.framework.gather_overlap = gather.value_or(false);
@@ -189,8 +240,10 @@ void write_nemo_overlap(const LaunchRun& run, LaunchWriter& out) {
 
 void read_nemo_offload(LaunchReader& reader, LaunchRun& run) {
   reader.place("parallelism.offload", "model.cpu_offloading");
-  const auto layers = reader.whole("model.cpu_offloading_num_layers", 0);
+  constexpr std::string_view kLayersKey = "model.cpu_offloading_num_layers";
+  reader.pass_over(kLayersKey);
   if (reader.flag("model.cpu_offloading").value_or(false)) {
+    const auto layers = reader.whole(kLayersKey, 0);
     run.parallelism.offload = workload::Offload::activations;
     if (layers && *layers > 0) {
       run.parallelism.offload_layers = *layers;
@@ -239,7 +292,7 @@ std::vector<LaunchRow> nemo_rows() {  // NOLINT(readability-function-size): a ta
        FlagField{kTiedEmbeddings}},
       {{"model.bias"}, {"model.biases"}, FlagField{kBiases}},
       dropout_row(spell),
-      {{"model.qk_layernorm"}, {"model.query_key_norm"}, FlagField{kQueryKeyNorm}},
+      query_key_norm_row(spell),
       experts_row(spell, "model.num_moe_experts"),
       {{"model.moe_router_topk"}, {"model.moe.top_k"}, kTopK},
       {{"model.moe_router_num_groups"}, {"model.moe.routing_groups"}, kRoutingGroups},
@@ -269,9 +322,10 @@ std::vector<LaunchRow> nemo_rows() {  // NOLINT(readability-function-size): a ta
               out.whole("model.global_batch_size", run.training.global_batch);
             }),
       ruled({"trainer.max_steps"}, {"run.until.steps"}, read_nemo_steps, write_nemo_steps),
-      ruled({std::string(kNemoInterval), std::string(kNemoAsync)},
-            {"run.checkpoint.interval_steps", "run.checkpoint.mode"}, read_nemo_saves,
-            write_nemo_saves),
+      ruled({std::string(kNemoInterval), std::string(kNemoAsync), std::string(kNemoWeights)},
+            {"run.checkpoint.interval_steps", "run.checkpoint.mode",
+             "run.checkpoint.bytes_per_parameter"},
+            read_nemo_saves, write_nemo_saves),
       ruled({"trainer.precision", "model.fp8", "model.fp8_params", "model.optim.grad_sync_dtype"},
             {"training.precision", "training.framework.gradient_bytes",
              "training.framework.allocation.narrow_weights"},
@@ -292,116 +346,6 @@ std::vector<LaunchRow> nemo_rows() {  // NOLINT(readability-function-size): a ta
   };
 }
 
-/// Paths, logs, learning rates, and what every run of the profile has.
-constexpr std::string_view kNemoNoEffect[]{
-    "name",
-    "restore_from_path",
-    "trainer.*",
-    "exp_manager.*",
-    "run.*",
-    "hydra.*",
-    "defaults*",
-    "base_config",
-    "cluster.*",
-    "model.data.*",
-    "model.tokenizer.*",
-    "model.optim.*",
-    "model.nsys_profile.*",
-    "model.nccl_communicator_config_path",
-    "model.seed",
-    "model.resume_from_checkpoint",
-    "model.restore_from_path",
-    "model.init_method_std",
-    "model.use_scaled_init_method",
-    "model.layernorm_epsilon",
-    "model.do_layer_norm_weight_decay",
-    "model.normalize_attention_scores",
-    "model.apply_query_key_layer_scaling",
-    "model.rotary_*",
-    "model.rotary_percentage",
-    "model.seq_len_interpolation_factor",
-    "model.attention_type",
-    "model.headscale",
-    "model.transformer_block_type",
-    "model.openai_gelu",
-    "model.onnx_safe",
-    "model.pre_process",
-    "model.post_process",
-    "model.persist_layer_norm",
-    "model.ffn_dropout",
-    "model.embedding_dropout",
-    "model.mcore_gpt",
-    "model.transformer_engine",
-    "model.use_flash_attention",
-    "model.native_amp_*",
-    "model.hysteresis",
-    "model.fp16_lm_cross_entropy",
-    "model.grad_*",
-    "model.gradient_*",
-    "model.use_cpu_initialization",
-    "model.apex_transformer_log_level",
-    "model.fp8_*",
-    "model.reduce_amax",
-    "model.use_emha",
-    "model.gc_interval",
-    "model.megatron_amp_O2",
-    "model.moe_router_*",
-    "model.moe_aux_loss_coeff",
-    "model.moe_z_loss_coeff",
-    "model.moe_input_jitter_eps",
-    "model.moe_token_drop_policy",
-    "model.ub_tp_comm_*",
-    "model.tp_comm_*",
-    "model.nccl_*",
-    "model.dist_ckpt_*",
-    "model.sync_batch_comm",
-    "model.async_grad_allreduce",
-    "model.cross_entropy_loss_fusion",
-    "model.scale_positional_embedding",
-    "model.name",
-    "model.target",
-    "model.precision",
-    "model.fsdp_grad_reduce_dtype",
-    "model.fsdp_sharded_checkpoint",
-    "model.fsdp_use_orig_params",
-    "model.cpu_offloading_weights",
-    "model.cpu_offloading_activations",
-    "model.apply_rope_fusion",
-    "model.deallocate_pipeline_outputs",
-    "model.attention_softmax_in_fp32",
-    "model.share_token_embeddings",
-    "model.position_embedding_base",
-    "model.use_te_rng_tracker",
-    "model.enable_megatron_timers",
-    "model.megatron_timer_kwargs.*",
-};
-
-constexpr std::string_view kFusedByProfile =
-    "what is fused is taken from the software's profile; set training.framework.elementwise";
-
-constexpr std::string_view kSavesBySteps = "set run.checkpoint; saves by steps are read";
-
-constexpr NotModelled kNemoNotModelled[]{
-    {"exp_manager.checkpoint_callback_params.every_n_epochs", kSavesBySteps},
-    {"exp_manager.checkpoint_callback_params.train_time_interval", kSavesBySteps},
-    {"model.rampup_batch_size", "every step has the full batch"},
-    {"model.data.reset_attention_mask", "list the documents' lengths in training.documents"},
-    {"model.activations_checkpoint_layers_per_pipeline", "every stage recomputes alike"},
-    {"model.num_micro_batches_with_partial_activation_checkpoints",
-     "every micro-batch recomputes alike"},
-    {"model.fp32_residual_connection", "the residual stream has 16 bits"},
-    {"model.pipeline_model_parallel_split_rank", "models with an encoder are not modelled"},
-    {"model.deterministic_mode", "kernels are taken to be the fastest"},
-    {"model.window_size", "set model.window"},
-    {"model.defer_embedding_wgrad_compute", "the embedding's gradient is computed in its turn"},
-    {"model.overlap_p2p_comm", "taken from the software's profile (pipeline_overlap)"},
-    {"model.batch_p2p_comm", "taken from the software's profile (pipeline_overlap)"},
-    {"model.bias_activation_fusion", kFusedByProfile},
-    {"model.bias_dropout_add_fusion", kFusedByProfile},
-    {"model.masked_softmax_fusion", kFusedByProfile},
-    {"model.get_attention_mask_from_fusion", kFusedByProfile},
-};
-
 }  // namespace
 
 const LaunchTable& nemo_table() {
@@ -413,15 +357,20 @@ const LaunchTable& nemo_table() {
       LaunchModel::by_shape,
       false,
       nemo_rows(),
-      kNemoNoEffect,
-      kNemoNotModelled,
+      nemo_no_effect(),
+      nemo_not_modelled(),
       set_megatron_defaults,
       "model.tokenizer, model.data, the learning rate in model.optim, exp_manager (how often it "
       "saves "
       "where the scenario has no run.checkpoint.interval_steps), model.rotary_base (a scenario has "
       "none, and its default is 10000), model.normalization of models whose norms are other than "
-      "rmsnorm with gated MLPs and layernorm with plain ones, CUDA_DEVICE_MAX_CONNECTIONS=1 in the "
+      "rmsnorm with gated MLPs and layernorm with plain ones, how experts are scored "
+      "(model.moe_router_score_function, moe_router_enable_expert_bias, "
+      "moe_router_topk_scaling_factor, moe_router_load_balancing_type, moe_aux_loss_coeff), "
+      "CUDA_DEVICE_MAX_CONNECTIONS=1 in the "
       "environment where tensor or context ranks run on GPUs older than Blackwell",
+      nullptr,
+      nemo_2_names(),
   };
   return table;
 }
