@@ -7,13 +7,13 @@
 
 #include "sim/core/error.h"
 #include "sim/import/even_rows.h"
+#include "sim/import/text_file.h"
 #include "sim/report/verbs/collective_rows_report.h"
 #include "sim/report/verbs/goodput_report.h"
 #include "sim/report/verbs/stress_report.h"
 #include "sim/report/verbs/validate_report.h"
 #include "sim/validation/run_row.h"
 
-#include "apps/headway/input.h"
 #include "apps/headway/options.h"
 #include "apps/headway/output.h"
 #include "apps/headway/progress.h"
@@ -36,7 +36,7 @@ struct ReadTable {
 };
 
 ReadTable table_at(const std::string& path) {
-  const std::string text = read_input(path);
+  const std::string text = import::read_input(path);
   return {CsvTable(text, path), validation::table_input(path, text)};
 }
 
@@ -202,7 +202,7 @@ ReadTable own_table(const std::string& name) {
 
 RunTables run_tables(const std::string& path) {
   if (!path.empty()) {
-    const std::string text = read_input(path);
+    const std::string text = import::read_input(path);
     return {{CsvTable(import::with_even_rows(text, "unreadable"), path),
              validation::table_input(path, text), ""}};
   }
