@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import http.client
 import json
 import os
@@ -95,14 +94,6 @@ def test_localhost_is_this_machine_too(server):
     assert server.request("/", headers={"Host": f"localhost:{server.port}"})[0] == 200
 
 
-def has_ip_6() -> bool:
-    with contextlib.suppress(OSError), socket.socket(socket.AF_INET6) as probe:
-        probe.bind(("::1", 0))
-        return True
-    return False
-
-
-@pytest.mark.skipif(not has_ip_6(), reason="this machine has no IPv6")
 def test_an_address_of_ip_6_stands_in_brackets(program, small):
     with serving(program, small, "--host", "::1") as running:
         assert running.address.startswith("http://[::1]:")
