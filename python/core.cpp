@@ -22,6 +22,7 @@
 #include "sim/core/error.h"
 #include "sim/core/infeasible.h"
 #include "sim/core/read_file.h"
+#include "sim/import/text_file.h"
 #include "sim/report/fault_argument.h"
 #include "sim/report/measured/diagnose_report.h"
 #include "sim/report/measured/expect_report.h"
@@ -173,14 +174,12 @@ Planned place_texts(const std::string& path,
           files};
 }
 
-using Files = std::vector<std::pair<std::string, std::string>>;  ///< names and texts
-
 std::pair<std::string, std::string> expect_texts(const std::string& path,
                                                  const std::string& text,
                                                  const Strings& roots,
                                                  const Strings& set,
                                                  int nodes,
-                                                 const Files& against,
+                                                 const Strings& against,
                                                  Watch& watch) {
   const auto loaded = load(path, text, load_options(roots, set)).first;
   study::ExpectOptions options;
@@ -188,8 +187,8 @@ std::pair<std::string, std::string> expect_texts(const std::string& path,
   options.nodes = nodes;
   options.known_errors = validation::load_known_errors({roots.begin(), roots.end()});
   std::vector<study::MeasuredFile> files;
-  for (const auto& [name, content] : against) {
-    files.push_back({name, content});
+  for (const std::string& file : against) {
+    files.push_back({file, import::read_input(file)});
   }
   auto result = study::expect(loaded, options);
   study::hold_against(loaded, files, result);
@@ -201,7 +200,7 @@ std::pair<std::string, std::string> diagnose_texts(const std::string& path,
                                                    const Strings& roots,
                                                    const Strings& set,
                                                    int threads,
-                                                   const Files& logs,
+                                                   const Strings& logs,
                                                    Watch& watch) {
   const auto loaded = load(path, text, load_options(roots, set)).first;
   study::DiagnoseOptions options;
@@ -209,8 +208,8 @@ std::pair<std::string, std::string> diagnose_texts(const std::string& path,
   options.threads = threads;
   options.known_errors = validation::load_known_errors({roots.begin(), roots.end()});
   std::vector<study::LogFile> files;
-  for (const auto& [name, content] : logs) {
-    files.push_back({name, content});
+  for (const std::string& log : logs) {
+    files.push_back({log, import::read_log(log)});
   }
   const auto result = study::diagnose(loaded, files, options);
   return {report::diagnose_json(result), report::to_text(report::diagnose_document(result))};

@@ -4,10 +4,10 @@
 #include <string>
 #include <utility>
 
+#include "sim/import/text_file.h"
 #include "sim/report/verbs/collective_report.h"
 #include "sim/study/nccl_tests_names.h"
 
-#include "apps/headway/input.h"
 #include "apps/headway/options.h"
 #include "apps/headway/output.h"
 #include "apps/headway/progress.h"
@@ -78,7 +78,7 @@ study::CollectiveReport answer(const CollectiveArguments& given, const CommonOpt
     request.sizes = sizes_of(given);
     return study::predict_collective(machine, request);
   }
-  const auto log = import::read_nccl_tests_log(read_input(given.log), given.log);
+  const auto log = import::read_nccl_tests_log(import::read_input(given.log), given.log);
   request.sizes = given.sizes_given ? sizes_of(given) : sizes_of(log);
   request.type = log.rows.front().type;
   auto result = study::predict_collective(machine, request);

@@ -3,11 +3,11 @@
 #include <vector>
 
 #include "sim/core/error.h"
+#include "sim/import/text_file.h"
 #include "sim/report/measured/profile_report.h"
 #include "sim/report/verbs/compare_report.h"
 #include "sim/study/predict.h"
 
-#include "apps/headway/input.h"
 #include "apps/headway/options.h"
 #include "apps/headway/output.h"
 #include "apps/headway/progress.h"
@@ -47,7 +47,7 @@ int compare_with_profiles(const std::vector<std::string>& files, const CommonOpt
     how.known_errors = validation::load_known_errors(config_roots());
     std::vector<study::ProfileFile> profiles;
     for (std::size_t i = 1; i < files.size(); ++i) {
-      profiles.push_back({files[i], read_input(files[i])});
+      profiles.push_back({files[i], import::read_input(files[i])});
     }
     return study::compare_profiles(config::load_scenario(files[0], load_options(options)), profiles,
                                    how);

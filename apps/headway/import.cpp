@@ -14,9 +14,9 @@
 #include "sim/import/network/nccl_topology.h"
 #include "sim/import/network/nvidia_smi_topology.h"
 #include "sim/import/network/slurm_topology.h"
+#include "sim/import/text_file.h"
 #include "sim/training/price_warning.h"
 
-#include "apps/headway/input.h"
 #include "apps/headway/launch/import_launch.h"
 #include "apps/headway/options.h"
 #include "apps/headway/output.h"
@@ -181,7 +181,7 @@ std::string answer(const ImportArguments& given, const CommonOptions& options) {
   if (std::ranges::find(launch, given.format) != launch.end()) {
     return launch_text(given, options);
   }
-  const std::string text = read_input(given.file);
+  const std::string text = import::read_input(given.file);
   if (given.format == "ibnetdiscover") {
     return fabric_text(given, options, import::read_ibnetdiscover(text, given.file));
   }

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fmt/core.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <utility>
 
@@ -127,7 +128,11 @@ class Draft {
     if (file < 0) {
       refuse(out_, std::strerror(errno));
     }
-    const bool written = write_all(file, out.text) && ::fsync(file) == 0;
+    // What takes the place of a file is for those whom that file is for.
+    struct stat old {};
+    const bool kept = ::stat(target_.c_str(), &old) != 0 || !S_ISREG(old.st_mode) ||
+                      ::fchmod(file, old.st_mode & 07777U) == 0;
+    const bool written = kept && write_all(file, out.text) && ::fsync(file) == 0;
     const int cause = errno;
     ::close(file);
     if (!written) {

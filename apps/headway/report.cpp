@@ -4,9 +4,9 @@
 #include <vector>
 
 #include "sim/core/error.h"
+#include "sim/import/text_file.h"
 #include "sim/report/page/page.h"
 
-#include "apps/headway/input.h"
 #include "apps/headway/options.h"
 #include "apps/headway/output.h"
 #include "apps/headway/report_file.h"
@@ -17,7 +17,7 @@ namespace headway::apps {
 namespace {
 
 report::PageResult result_at(const std::string& file) {
-  auto json = report::Json::parse(read_input(file), nullptr, false);
+  auto json = report::Json::parse(import::read_input(file), nullptr, false);
   if (json.is_discarded()) {
     throw core::Error(core::SourceMark{.file = file},
                       "this is no JSON; write a result with 'headway run "

@@ -294,11 +294,17 @@ std::optional<Typical> typical(std::span<const double> values) {
   Typical out;
   out.estimate = median_estimate(values);
   out.samples = static_cast<int>(values.size());
+  std::vector<double> sorted(values.begin(), values.end());
+  std::sort(sorted.begin(), sorted.end());
   std::vector<double> errors;
   for (std::size_t i = 0; i < values.size() && values.size() > 1; ++i) {
-    std::vector<double> rest(values.begin(), values.end());
-    rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(i));
-    errors.push_back(median(rest) / values[i] - 1);
+    const auto own = static_cast<std::size_t>(
+        std::lower_bound(sorted.begin(), sorted.end(), values[i]) - sorted.begin());
+    const auto of_rest = [&](std::size_t place) { return sorted[place + (place < own ? 0 : 1)]; };
+    const std::size_t last = values.size() - 2;
+    const double below = of_rest(last / 2);
+    const double above = of_rest((last + 1) / 2);
+    errors.push_back((below + 0.5 * (above - below)) / values[i] - 1);
   }
   out.leave_one_out = root_mean_square(errors);
   return out;

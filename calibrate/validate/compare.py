@@ -5,8 +5,8 @@
     python calibrate/validate/compare.py --measured measured.json  # an earlier measurement, no GPU
     python calibrate/validate/compare.py --predict predicted.json  # before anything is measured
 
-Exit codes: 0 done, 1 a step or a prediction failed, 2 usage, or no PyTorch or GPU (the message says
-which).
+Exit codes: 0 done (steps that failed or did not fit are named and left out), 1 no step could be
+measured or a prediction failed, 2 usage, or no PyTorch or GPU (the message says which).
 """
 
 from __future__ import annotations
@@ -302,6 +302,10 @@ def main(argv: list[str] | None = None) -> int:
         return 2
     except RuntimeError as failure:
         print(f"compare.py: {failure}", file=sys.stderr)
+        return 1
+    if not measurement.rows:
+        left = "".join(f"\n  {name}: {why}" for name, why in measurement.left_out.items())
+        print(f"compare.py: no step was measured{left}", file=sys.stderr)
         return 1
     if options.only_measure:
         print(f"{len(measurement.rows)} steps measured, {len(measurement.left_out)} left out")

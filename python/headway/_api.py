@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,6 +10,7 @@ from typing import Any, Literal
 
 from headway import _core
 from headway._arguments import Engine, Kind, Network, Objective, checked
+from headway._files import deliver
 from headway._progress import Listener, Progress, listener, watched
 from headway._words import (
     Axes,
@@ -162,7 +162,7 @@ def _save(folder: PathLike | None, files: Sequence[tuple[str, str]]) -> None:
             raise _core.Error(f"{Path(folder) / name} is there already; name another folder\n")
     Path(folder).mkdir(parents=True, exist_ok=True)
     for name, text in files:
-        (Path(folder) / name).write_text(text, encoding="utf-8", newline="")
+        deliver(Path(folder) / name, text.encode())
 
 
 def _search_changes(
@@ -382,15 +382,8 @@ def solve(
         return SolveResult(*watched(lambda watch: _core.solve(*request, watch), told))
 
 
-def _texts(paths: tuple[PathLike, ...]) -> list[tuple[str, str]]:
-    """Names and texts of files, unpacked where gzip packed them."""
-    texts = []
-    for path in paths:
-        data = Path(path).read_bytes()
-        if data[:2] == b"\x1f\x8b":
-            data = gzip.decompress(data)
-        texts.append((os.fspath(path), data.decode("utf-8")))
-    return texts
+def _names(paths: tuple[PathLike, ...]) -> list[str]:
+    return [os.fspath(path) for path in paths]
 
 
 @checked
@@ -433,7 +426,7 @@ def expect(
         If the scenario is wrong or a file cannot be read, with the text that the program prints.
     """
     path, text = _path_and_text(scenario)
-    request = (path, text, _roots(), _changes(set), nodes, _texts(against))
+    request = (path, text, _roots(), _changes(set), nodes, _names(against))
     wanted = (("nvcre", nvcre), ("cvs", cvs), ("cvs-rccl", cvs_rccl))
     outs = [(form, Path(out)) for form, out in wanted if out is not None]
     there = [os.fspath(out) for _, out in outs if out.exists() and not force]
@@ -478,7 +471,7 @@ def diagnose(
         If the scenario is wrong or a file cannot be read, with the text that the program prints.
     """
     path, text = _path_and_text(scenario)
-    request = (path, text, _roots(), _changes(set), threads, _texts(logs))
+    request = (path, text, _roots(), _changes(set), threads, _names(logs))
     with listener(progress) as told:
         return DiagnoseResult(*watched(lambda watch: _core.diagnose(*request, watch), told))
 
@@ -492,7 +485,7 @@ def check(*paths: PathLike, set: Changes | None = None) -> None:
     headway.Error
         With every error of every file.
     """
-    request = ([os.fspath(path) for path in paths], _roots(), _changes(set))
+    request = (_names(paths), _roots(), _changes(set))
     watched(lambda _: _core.check(*request))
 
 

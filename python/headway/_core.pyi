@@ -53,7 +53,7 @@ def expect(
     roots: list[str],
     set: list[str],
     nodes: int,
-    against: list[tuple[str, str]],
+    against: list[str],
     watch: Watch,
 ) -> tuple[str, str]: ...
 def diagnose(
@@ -62,7 +62,7 @@ def diagnose(
     roots: list[str],
     set: list[str],
     threads: int,
-    logs: list[tuple[str, str]],
+    logs: list[str],
     watch: Watch,
 ) -> tuple[str, str]: ...
 def sweep_size(

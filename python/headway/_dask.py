@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from headway import _core
+from headway._files import deliver
 from headway._progress import watched
 from headway._words import _roots
 
@@ -68,13 +69,6 @@ def missing(folder: Path, manifest: str) -> list[int]:
     ]
 
 
-def _keep(path: Path, lines: str) -> None:
-    """Writes a file that is whole or not there."""
-    draft = path.with_name(f".{path.name}.{os.getpid()}")
-    draft.write_text(lines, encoding="utf-8", newline="")
-    os.replace(draft, path)
-
-
 def complete(folder: Path, client: Any, *, fold: bool = True) -> Iterator[int]:
     """Simulates the shards that are missing; yields each when its file is there.
 
@@ -101,7 +95,7 @@ def complete(folder: Path, client: Any, *, fold: bool = True) -> Iterator[int]:
     del first  # a future that nobody holds is forgotten, and its lines with it
     for future in running:
         shard, lines = future.result()
-        _keep(folder / _core.shard_name(manifest, shard), lines)
+        deliver(folder / _core.shard_name(manifest, shard), lines.encode(), force=True)
         following = next(todo, None)
         if following is not None:
             running.add(submit(following))

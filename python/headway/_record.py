@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from headway import _core
 from headway._arguments import checked
+from headway._files import deliver
 from headway._plot import Chart, Plots
 from headway._progress import watched
 
@@ -64,7 +65,7 @@ class Record(Mapping[str, Any]):
         return f"{type(self).__name__}({self.to_dict()!r})"
 
     def __hash__(self) -> int:
-        return hash(json.dumps(self.to_dict(), sort_keys=True))
+        return hash(frozenset(self._values.items()))
 
     def to_dict(self) -> dict[str, Any]:
         """The same as plain dictionaries and lists."""
@@ -243,8 +244,7 @@ class Result(Record):
         library = Path(__file__).parent / "share" / "headway" / "charts.packed"
         charts = library.read_text(encoding="utf-8") if library.is_file() else ""
         page = watched(lambda _: _core.page(self._drawn_json(), "from Python", charts))
-        with open(path, "w" if force else "x", encoding="utf-8") as file:
-            file.write(page)
+        deliver(path, page.encode(), force=force)
 
     @checked
     def trace(
@@ -285,8 +285,7 @@ class Result(Record):
                 " traced; this is none\n"
             )
         data = watched(lambda _: _core.trace(self._drawn_json(), os.fspath(path), of_trial, steps))
-        with open(path, "wb" if force else "xb") as file:
-            file.write(data)
+        deliver(path, data, force=force)
 
 
 def _untimed(values: Mapping[str, Any]) -> dict[str, Any]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import subprocess
 import tempfile
+import weakref
 from types import TracebackType
 from typing import IO, Literal
 
@@ -132,12 +132,18 @@ def completion(shell: Literal["bash", "zsh", "fish", "man"]) -> str:
     return _call("completion", shell)
 
 
+def _end(process: subprocess.Popen[str]) -> None:
+    process.kill()
+    process.wait()
+
+
 class Page:
     """A page that `serve` serves; it ends with `close`, with the block, or with this process."""
 
     def __init__(self, process: subprocess.Popen[str], url: str) -> None:
         self._process = process
         self._url = url
+        weakref.finalize(self, _end, process)
 
     @property
     def url(self) -> str:
@@ -159,11 +165,6 @@ class Page:
         trace: TracebackType | None,
     ) -> None:
         self.close()
-
-    def __del__(self) -> None:
-        with contextlib.suppress(Exception):
-            self._process.kill()
-            self._process.wait()
 
     def __repr__(self) -> str:
         state = self._url if self._process.poll() is None else "ended"
@@ -227,7 +228,12 @@ def serve(
     command = [str(program()), "serve", *([str(scenario)] if scenario else []), *words]
     with tempfile.TemporaryFile("w+", encoding="utf-8") as errors:
         process = subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors, text=True
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            text=True,
+            start_new_session=True,  # Ctrl-C is for another call of this process
         )
         try:
             return Page(process, _address(process, errors))

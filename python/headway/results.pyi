@@ -706,7 +706,7 @@ class Advice(Record):
         """fewest spare nodes that wait less than `wait_target`"""
     @property
     def spares_exact(self) -> bool:
-        """by Erlang's loss formula; else by trials"""
+        """by Erlang's loss formula, or that of a queue for so many crews; else by trials"""
     @property
     def earlier_detection(self) -> tuple[EarlierDetection, ...]:
         """what it is worth to notice failures sooner"""
@@ -2501,7 +2501,8 @@ class DrilledAccounts(Record):
     than the horizon's own"""
 
     @property
-    def useful(self) -> float: ...
+    def useful(self) -> float:
+        """below 0 where more is thrown away than is done [s]"""
     @property
     def lost(self) -> float: ...
     @property
@@ -3722,10 +3723,18 @@ class Mending(Record):
         """of the time that it saves"""
     @property
     def days(self) -> float | None:
-        """that the whole run is shorter by; null without `run.until` [d]"""
+        """that the whole run is shorter by; null without `run.until`, or where the wall clock
+        ends it [d]"""
     @property
     def usd(self) -> float | None:
-        """that the whole run costs less; null without prices [USD]"""
+        """that the whole run costs less; null without prices, or where the wall clock ends it
+        [USD]"""
+    @property
+    def steps(self) -> float | None:
+        """that the run does more in its time; null where no wall clock ends it"""
+    @property
+    def tokens(self) -> float | None:
+        """of those steps"""
 
 class Place(Record):
     """`suspects[].places[]` of ``headway diagnose``: nodes it may be at, the likeliest first;

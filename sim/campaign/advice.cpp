@@ -38,24 +38,6 @@ double waiting_share(const std::vector<TrialResult>& trials) {
   return waiting.value() / wall.value();
 }
 
-/// By Erlang's formula, or by that of so many crews.
-std::optional<std::int64_t> exact_spares(const JobModel& job,
-                                         core::PerSecond lost,
-                                         double target,
-                                         std::int64_t most) {
-  const double offered = lost * job.recovery.repair;
-  const int crews = job.recovery.repair_crews;
-  if (crews == 0) {
-    return failures::spares_needed(1, lost, job.recovery.repair, target);
-  }
-  for (std::int64_t spares = 0; spares <= most; ++spares) {
-    if (failures::stalled_share_with_crews(offered, spares, crews) < target) {
-      return spares;
-    }
-  }
-  return std::nullopt;
-}
-
 /// How far the closed form may be from the mean of the campaign's own trials beside their noise:
 /// what a run that ends takes from a formula for one that does not. Source: chosen.
 constexpr double kAgreement = 0.002;
@@ -228,7 +210,7 @@ std::optional<SparesNeeded> spares_for(
   const bool queue_of_other_law = job.recovery.repair_crews > 0 && job.recovery.repair_sigma > 0;
   const bool all_come_back = job.recovery.retire_after == 0 && !job.recovery.retire_score;
   if (out.erlang && !queue_of_other_law && all_come_back) {
-    const auto exact = exact_spares(job, out.mean / job.recovery.repair, target, most);
+    const auto exact = failures::spares_needed(out.mean, job.recovery.repair_crews, target, most);
     return exact ? std::optional(SparesNeeded{*exact, true}) : std::nullopt;
   }
   const auto enough = [&](std::int64_t spares) {

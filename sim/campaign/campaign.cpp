@@ -208,12 +208,16 @@ void add_bring_up(const training::CheckedScenario& checked,
 void warn_of_spread(const training::RunSpec& run, CampaignOutcome& outcome) {
   // Of trials that are all alike the interval has no width, which is no sign that it is narrow.
   if (run.mean_within && outcome.result.mean_within == 0) {
+    const char* why = "without 'failures' under run nothing is drawn";
+    if (outcome.result.ettr.mean == 0) {
+      why = "no step of any becomes durable; let the run be longer, or save more often";
+    } else if (run.failures) {
+      why = "what fails is too seldom to be met in them; write more 'trials' under run";
+    }
     outcome.warnings.push_back(fmt::format(
         "run.mean_within: none of the {} trials differs from another, so they do not tell how well "
         "the mean is known: {}",
-        outcome.result.trials,
-        run.failures ? "what fails is too seldom to be met in them; write more 'trials' under run"
-                     : "without 'failures' under run nothing is drawn"));
+        outcome.result.trials, why));
   }
   if (run.mean_within && !(outcome.result.mean_within <= *run.mean_within)) {
     outcome.warnings.push_back(fmt::format(

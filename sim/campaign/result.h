@@ -80,7 +80,8 @@ struct Advice {
              core::probability);
     v.figure("spares", spares, "", "fewest spare nodes that wait less than `wait_target`",
              core::non_negative);
-    v.part("spares_exact", spares_exact, "by Erlang's loss formula; else by trials");
+    v.part("spares_exact", spares_exact,
+           "by Erlang's loss formula, or that of a queue for so many crews; else by trials");
     v.part("earlier_detection", earlier_detection, "what it is worth to notice failures sooner");
   }
 };

@@ -136,8 +136,11 @@ double mean_within(const JobModel& job, std::span<const TrialResult> trials) {
   for (const auto& trial : trials) {
     seen.add(job.end.work ? seconds(trial.wall) : ettr_of(trial));
   }
-  return seen.count() > 1 ? kTwoSidedFivePercent * seen.standard_error() / seen.mean()
-                          : core::kInfinity;
+  if (seen.count() < 2) {
+    return core::kInfinity;
+  }
+  const double error = seen.standard_error();  // 0 / 0 where no trial has anything that lasts
+  return error > 0 ? kTwoSidedFivePercent * error / seen.mean() : 0;
 }
 
 Distribution distribution_of(const std::vector<double>& values) {

@@ -75,7 +75,9 @@ void add_saves(std::vector<Change>& changes, const Scenario& scenario, const Dri
     design(changes, "saves twice as often", "run.checkpoint.interval=" + quoted(half),
            [half](Scenario& s) { s.run.checkpoint.interval.value = half; });
   }
-  const double a_day = interval.si() > 0 ? std::ceil(1_days / interval) : 0;
+  // What is kept is what goes to storage, between which saves may go to nearer places.
+  const auto to_storage = static_cast<double>(setup.saves.storage_every) * interval;
+  const double a_day = interval.si() > 0 ? std::ceil(1_days / to_storage) : 0;
   if (spec.keep < a_day) {
     const int keep = static_cast<int>(a_day);
     design(changes, "the checkpoints of a whole day kept",

@@ -125,25 +125,31 @@ double stalled_share(std::int64_t nodes, PerSecond node_rate, Seconds repair, st
 
 double stalled_share_with_crews(double offered, std::int64_t spares, std::int64_t crews) {
   HEADWAY_CHECK(crews >= 1, "{} crews repair nothing", crews);
-  double weight = 1;
-  double total = 1;
+  double stalled = 1;
   for (std::int64_t broken = 1; broken <= spares + 1; ++broken) {
-    weight *= offered / static_cast<double>(std::min(broken, crews));
-    total += weight;
+    stalled = with_one_server_more(offered, stalled, std::min(broken, crews));
   }
-  return weight / total;
+  return stalled;
 }
 
-std::int64_t spares_needed(std::int64_t nodes, PerSecond node_rate, Seconds repair, double target) {
+std::optional<std::int64_t> spares_needed(double offered,
+                                          std::int64_t crews,
+                                          double target,
+                                          std::int64_t most) {
   HEADWAY_CHECK(target > 0, "no number of spares makes a stall impossible");
-  const double offered = static_cast<double>(nodes) * node_rate * repair;
-  std::int64_t spares = 0;
-  double blocked = erlang_b(offered, 1);
-  while (blocked >= target) {
-    ++spares;
-    blocked = with_one_server_more(offered, blocked, spares + 1);
+  // With endless spares all crews are always at work, and what they mend is what the job may break.
+  if (crews > 0 && 1 - static_cast<double>(crews) / offered >= target) {
+    return std::nullopt;
   }
-  return spares;
+  double stalled = 1;
+  for (std::int64_t spares = 0; spares <= most; ++spares) {
+    const std::int64_t broken = spares + 1;
+    stalled = with_one_server_more(offered, stalled, crews > 0 ? std::min(broken, crews) : broken);
+    if (stalled < target) {
+      return spares;
+    }
+  }
+  return std::nullopt;
 }
 
 }  // namespace headway::failures

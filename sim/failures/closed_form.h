@@ -96,12 +96,18 @@ double stalled_share(std::int64_t nodes,
 
 /// The same with `crews` repairs at a time and exponential repairs (truncated
 /// birth-death chain).
+///     B(0) = 1,  B(c) = a B(c-1) / (min(c, crews) + a B(c-1))
 double stalled_share_with_crews(double offered, std::int64_t spares, std::int64_t crews);
 
-/// Fewest spares for which `stalled_share` is below `target`.
-std::int64_t spares_needed(std::int64_t nodes,
-                           core::PerSecond node_rate,
-                           core::Seconds repair,
-                           double target);
+/// Fewest spares with which the job stands still less than `target` of the time: by
+/// `stalled_share`, or with so many crews.
+/// @param offered  rate at which nodes are lost x mean repair time
+/// @param crews  repairs at a time; 0: all at once
+/// @returns nothing if `most` are too few, or any number: crews that mend more slowly than nodes
+///          break leave 1 - crews / offered
+std::optional<std::int64_t> spares_needed(double offered,
+                                          std::int64_t crews,
+                                          double target,
+                                          std::int64_t most);
 
 }  // namespace headway::failures

@@ -28,22 +28,47 @@ Seconds age_of(const Weibull& law, double hazard) {
   return core::portable_pow(hazard, 1 / law.shape) * law.scale;
 }
 
+/// From here on the upper tail of the normal law is its series, whose error is below 2e-12; at 38
+/// the tail itself is below what a double holds.
+constexpr double kFarTail = 30;  // Source: chosen, 945 / z^10
+
+/// -log Q(z) of the normal law, z >= `kFarTail`:
+///     z^2 / 2 + log(z sqrt(2 pi)) - log(1 - 1/z^2 + 3/z^4 - 15/z^6 + 105/z^8)
+double far_tail_hazard(double z) {
+  constexpr double kRootOfTwoPi = 2.5066282746310005;  // Source: sqrt(2 pi)
+  const double y = 1 / (z * z);
+  const double series = 1 + y * (-1 + y * (3 + y * (-15 + y * 105)));
+  return z * z / 2 + core::portable_log(z * kRootOfTwoPi) - core::portable_log(series);
+}
+
+/// Its inverse, where it lies beyond `kFarTail`; Newton's steps, the slope being nearly z.
+double far_tail_at(double hazard) {
+  double z = std::sqrt(2 * hazard);
+  for (int step = 0; step < 6; ++step) {
+    z = std::max(kFarTail, z - (far_tail_hazard(z) - hazard) / z);
+  }
+  return z;
+}
+
 double hazard_of(const LognormalLaw& law, Seconds age) {
   if (age.si() <= 0) {
     return 0;
   }
   const double z = (core::portable_log(age.si()) - law.mu) / law.sigma;
-  return -std::log(boost::math::erfc(z / std::sqrt(2.0)) / 2);
+  return z < kFarTail ? -std::log(boost::math::erfc(z / std::sqrt(2.0)) / 2) : far_tail_hazard(z);
 }
 Seconds age_of(const LognormalLaw& law, double hazard) {
   if (hazard <= 0) {
     return Seconds(0);
   }
-  // Of S and 1 - S the smaller keeps its digits; beyond 1e-300 no run lives to
-  // see the difference.
-  const double survival = std::max(core::portable_exp(-hazard), 1e-300);
-  const double z =
-      survival < 0.5 ? -core::normal_quantile(survival) : core::normal_quantile(1 - survival);
+  double z = 0;
+  if (static const double far = far_tail_hazard(kFarTail); hazard >= far) {
+    z = far_tail_at(hazard);
+  } else {
+    // Of S and 1 - S the smaller keeps its digits.
+    const double survival = core::portable_exp(-hazard);
+    z = survival < 0.5 ? -core::normal_quantile(survival) : core::normal_quantile(1 - survival);
+  }
   return Seconds(core::portable_exp(law.mu + law.sigma * z));
 }
 

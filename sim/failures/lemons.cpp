@@ -62,25 +62,33 @@ void LemonNodes::draw_strike(std::uint32_t lemon, Tick exposed) {
                   : core::kEndOfTime;
 }
 
-const LemonNodes::Lemon* LemonNodes::earliest() const {
-  const Lemon* first = nullptr;
-  for (const auto& lemon : lemons_) {
-    if (lemon.in_job && (first == nullptr || lemon.strike < first->strike)) {
-      first = &lemon;
+/// Of the lemons in the job the one that strikes first; `Node::kGood` if none is there.
+std::uint32_t LemonNodes::earliest() const {
+  std::uint32_t first = Node::kGood;
+  for (std::uint32_t i = 0; i < lemons_.size(); ++i) {
+    const Lemon& lemon = lemons_[i];
+    if (lemon.in_job && (first == Node::kGood || lemon.strike < lemons_[first].strike)) {
+      first = i;
     }
   }
   return first;
 }
 
 Tick LemonNodes::next() const {
-  const Lemon* first = earliest();
-  return first == nullptr ? core::kEndOfTime : first->strike;
+  const std::uint32_t first = earliest();
+  return first == Node::kGood ? core::kEndOfTime : lemons_[first].strike;
 }
 
 std::uint64_t LemonNodes::next_slot() const {
-  const Lemon* first = earliest();
-  HEADWAY_CHECK(first != nullptr, "no lemon is in the job");
-  return first->slot;
+  const std::uint32_t first = earliest();
+  HEADWAY_CHECK(first != Node::kGood, "no lemon is in the job");
+  return lemons_[first].slot;
+}
+
+void LemonNodes::take() {
+  const std::uint32_t first = earliest();
+  HEADWAY_CHECK(first != Node::kGood, "no lemon is in the job");
+  draw_strike(first, lemons_[first].strike);
 }
 
 Node LemonNodes::remove(std::uint64_t slot) {

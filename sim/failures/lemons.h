@@ -35,7 +35,8 @@ struct Node {
 /// The lemons of one trial. Good nodes have no identity: they are all alike.
 ///
 /// A lemon in the job strikes at its extra rate on the exposed clock; outside it does not. As its
-/// law is exponential, the time left is drawn anew when it comes back into the job.
+/// law is exponential, the time left is drawn anew when it comes back into the job, and when it has
+/// struck: it stays where another node is blamed.
 class LemonNodes {
  public:
   LemonNodes(const LemonModel& model, core::RandomStream stream, core::Clock clock);
@@ -44,6 +45,9 @@ class LemonNodes {
   [[nodiscard]] core::Tick next() const;
   /// Slot of the lemon that strikes next; there must be one.
   [[nodiscard]] std::uint64_t next_slot() const;
+
+  /// The lemon that strikes next has struck; draws its next strike.
+  void take();
 
   /// The node in `slot` leaves the job.
   Node remove(std::uint64_t slot);
@@ -61,7 +65,7 @@ class LemonNodes {
     bool in_job = false;
   };
 
-  [[nodiscard]] const Lemon* earliest() const;
+  [[nodiscard]] std::uint32_t earliest() const;
   void draw_strike(std::uint32_t lemon, core::Tick exposed);
 
   LemonModel model_;

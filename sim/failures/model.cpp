@@ -168,9 +168,12 @@ void HazardSampler::take(const Strike& strike) {
     pending.exposed = ticks_or_never(population->next().si());
     return;
   }
+  if (lemons_ && strike.hazard == lemon_hazard_) {
+    lemons_->take();
+    return;
+  }
   if (pending.exposed == core::kEndOfTime) {
-    return;  // a lemon, whose next strike is drawn when it is back, or a
-             // recorded failure
+    return;  // a recorded failure
   }
   const Tick wait = gap(strike.hazard, pending.event);
   pending.exposed =
@@ -211,6 +214,21 @@ std::uint64_t HazardSampler::victim(const Strike& strike, std::uint64_t nodes) c
   const std::uint64_t domains = (nodes + lost - 1) / lost;
   return lost * streams_[strike.hazard].index(strike.event,
                                               static_cast<std::uint32_t>(Draw::victim), domains);
+}
+
+std::uint64_t HazardSampler::innocent(const Strike& strike,
+                                      std::uint64_t turn,
+                                      const std::vector<std::uint64_t>& guilty,
+                                      std::uint64_t nodes) const {
+  const std::uint64_t others = nodes - guilty.size();
+  if (others == 0) {
+    return index(strike, Draw::innocent, turn, nodes);
+  }
+  std::uint64_t slot = index(strike, Draw::innocent, turn, others);
+  for (const std::uint64_t one : guilty) {
+    slot += one <= slot ? 1 : 0;
+  }
+  return slot;
 }
 
 }  // namespace headway::failures

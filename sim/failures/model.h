@@ -122,6 +122,12 @@ class HazardSampler {
   /// First slot that `strike` empties, of the job's `nodes`; a strike takes
   /// `nodes_lost` slots in a row.
   [[nodiscard]] std::uint64_t victim(const Strike& strike, std::uint64_t nodes) const;
+  /// A slot that is blamed for `strike` instead, for the `turn`-th time; any where all are guilty.
+  /// @param guilty  slots that leave the job if the right one is blamed, rising
+  [[nodiscard]] std::uint64_t innocent(const Strike& strike,
+                                       std::uint64_t turn,
+                                       const std::vector<std::uint64_t>& guilty,
+                                       std::uint64_t nodes) const;
   /// The lemons of this trial, if the job has any.
   [[nodiscard]] LemonNodes* lemons() { return lemons_ ? &*lemons_ : nullptr; }
   [[nodiscard]] const LemonNodes* lemons() const { return lemons_ ? &*lemons_ : nullptr; }

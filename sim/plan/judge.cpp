@@ -233,6 +233,15 @@ double value(const Plan& plan, Objective objective) {
   return 0;
 }
 
+bool weighs_slower(const PlanOptions& options) {
+  const auto weighs = [](Objective objective) {
+    return objective == Objective::energy || objective == Objective::co2 ||
+           objective == Objective::tokens_per_joule || objective == Objective::goodput;
+  };
+  return weighs(options.objective) || options.limits.goodput ||
+         std::any_of(options.beside.begin(), options.beside.end(), weighs);
+}
+
 bool comes_first(const Plan& a, const Plan& b, Objective objective) {
   const auto key = [&](const Plan& plan) {
     const bool priced = plan.campaign && plan.campaign->total_usd;

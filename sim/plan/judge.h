@@ -48,6 +48,11 @@ std::vector<SimulatedPoint> simulated_points(const std::vector<Entry>& simulated
 /// Of an objective; smaller is better.
 double value(const Plan& plan, Objective objective);
 
+/// Whether of the same GPUs another layout than the fastest may be the best by what plans are
+/// judged by: a shorter step ends sooner and, but for electricity that is billed apart, costs less;
+/// it may take more energy, and more of it may be lost.
+bool weighs_slower(const PlanOptions& options);
+
 /// Whether a plan comes before another: by the objective, and of equals the one whose run costs
 /// less.
 bool comes_first(const Plan& a, const Plan& b, Objective objective);

@@ -92,18 +92,6 @@ void drop_what_is_too_large(bool fold, std::vector<Entry>& entries, Rejections& 
   });
 }
 
-/// Whether of a family another layout than the fastest may be the best by what plans are judged by:
-/// on the same GPUs a shorter step ends sooner and, but for electricity that is billed apart, costs
-/// less; it may take more energy, and more of it may be lost.
-bool weighs_slower(const PlanOptions& options) {
-  const auto weighs = [](Objective objective) {
-    return objective == Objective::energy || objective == Objective::co2 ||
-           objective == Objective::tokens_per_joule || objective == Objective::goodput;
-  };
-  return weighs(options.objective) ||
-         std::any_of(options.beside.begin(), options.beside.end(), weighs);
-}
-
 /// Time of the `keep`-th plan so far, variants not counted unless they are asked for.
 core::Seconds last_kept(const std::vector<Entry>& fastest_first, const PlanOptions& options) {
   std::vector<const ParallelismSpec*> kept;

@@ -100,8 +100,7 @@ void verify(const SimulatedSetting& setting,
   out.asked += static_cast<std::int64_t>(options.verify);
   out.simulated += std::ssize(drawn);
   for (const Entry& entry : drawn) {
-    // On the same GPUs a slower step makes no better run.
-    if (!setting.layouts.empty() && entry.step.time >= setting.fastest) {
+    if (!setting.layouts.empty() && !weighs_slower(options) && entry.step.time >= setting.fastest) {
       break;
     }
     Plan plan = make_plan(entry);

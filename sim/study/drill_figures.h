@@ -150,7 +150,12 @@ struct DrilledAccounts {
   template <class V>
   void fields(V& v) const {
     for (const auto& [account, word] : enum_words(campaign::Account{})) {
-      v.figure(word, since_fault(of[account]), "", "", core::non_negative);
+      if (account == campaign::Account::useful) {
+        v.figure(word, since_fault(of[account]), "",
+                 "below 0 where more is thrown away than is done");
+      } else {
+        v.figure(word, since_fault(of[account]), "", "", core::non_negative);
+      }
     }
   }
 };

@@ -89,6 +89,18 @@ TEST_F(CommandLine, OutRefusesToOverwriteWithoutForce) {
   EXPECT_EQ(read("there.json"), run("schema").out);
 }
 
+// Whom a file is for does not change with what is in it.
+TEST_F(CommandLine, OutKeepsThePermissionsOfWhatItReplaces) {
+  using std::filesystem::perms;
+  const auto file = folder_ / "there.json";
+  write("there.json", "precious");
+  for (const perms mine : {perms::owner_read | perms::owner_write, perms{0664}}) {
+    std::filesystem::permissions(file, mine);
+    ASSERT_EQ(run("schema --out there.json --force").code, 0);
+    EXPECT_EQ(std::filesystem::status(file).permissions(), mine);
+  }
+}
+
 TEST_F(CommandLine, OutNamesWhatIsInItsWay) {
   EXPECT_EQ(run("schema --out no/folder.json").err,
             "cannot write 'no/folder.json': the folder 'no' does not exist\n");

@@ -262,6 +262,36 @@ TEST_F(DrillVerb, RemediesAreTheSameDrillRunAgain) {
   FAIL() << "a hang is not helped by a shorter watchdog";
 }
 
+// All since the oldest save that is kept is thrown away: more than is done within the horizon, and
+// its schema allows it.
+TEST_F(DrillVerb, WhatIsThrownAwayMayBeMoreThanWhatIsDone) {
+  write_small("s.yaml", kDrillRun);
+  const json result = json::parse(run("drill s.yaml --fault silent-corruption --no-remedies "
+                                      "--format json --set run.checkpoint.archive='3 d'")
+                                      .out);
+  EXPECT_LT(result["lost"]["accounts_s"]["useful"].get<double>(), 0) << result["lost"].dump(1);
+  const json schema = json::parse(read_file(HEADWAY_ROOT "/configs/schema/headway.drill-1.json"));
+  const json& accounts = schema["properties"]["lost"]["properties"]["accounts_s"]["properties"];
+  EXPECT_FALSE(accounts["useful"].contains("minimum")) << accounts["useful"].dump(1);
+  EXPECT_EQ(accounts["lost"]["minimum"], 0);
+}
+
+// Of a day's saves every fourth goes to storage, and those are what is kept.
+TEST_F(DrillVerb, ADayOfCheckpointsIsOfThoseInStorage) {
+  write_small("s.yaml", kDrillRun);
+  const json result = json::parse(
+      run("drill s.yaml --fault silent-corruption --format json --set 'run.checkpoint={interval: "
+          "5 min, mode: async, every: 4, levels: [{place: host, every: 1}]}'")
+          .out);
+  std::string how;
+  for (const auto& remedy : result["remedies"]) {
+    if (remedy["name"] == "the checkpoints of a whole day kept") {
+      how = remedy["how"];
+    }
+  }
+  EXPECT_EQ(how, "--set run.checkpoint.keep=72");
+}
+
 TEST_F(DrillVerb, WhatItCannotReadIsRefusedWithAHint) {
   write_small("s.yaml", kDrillRun);
   const auto complaint = [&](const std::string& fault) {

@@ -403,6 +403,9 @@ TEST_F(RunVerb, TrialsThatDoNotDifferAreSaid) {
   EXPECT_THAT(warnings(""), HasSubstr("without 'failures' under run nothing is drawn"));
   EXPECT_THAT(warnings(" --set 'run.failures={use: llama-3-54-days}'"),
               HasSubstr("what fails is too seldom to be met in them"));
+  EXPECT_THAT(warnings(" --set 'run.until={wall: 1 s}'"),
+              AllOf(HasSubstr("none of the 200 trials differs from another"),
+                    HasSubstr("no step of any becomes durable"), Not(HasSubstr("nan"))));
   EXPECT_THAT(run("run s.yaml --set cluster.nodes=1").out, HasSubstr("1 node of DGX H100"));
 }
 

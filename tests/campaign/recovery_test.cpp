@@ -135,6 +135,31 @@ TEST(WrongBlame, RepeatsTheWholeRecovery) {
   EXPECT_LT(4 * walls.estimate().standard_error, 0.01 * walls.mean());
 }
 
+// Of two nodes one is slow and kept, and one breaks. Blamed is the one that is not broken: where
+// that is the slow one, it leaves the job and the slowness with it; where the slow one broke, it
+// stays.
+TEST(WrongBlame, NeverTakesTheBrokenNode) {
+  JobModel model = small_job();
+  model.spare_nodes = 20;
+  model.recovery.wrong_blame = 0.999999;
+  model.recovery.slow_part = failures::SlowPart::keep;
+  model.hazards = {slow_at("slow", 100, failures::Effect::slow_gpu, 0.5), fault_at("crash", 250)};
+  model.end = {.work = {}, .wall = Seconds(600)};
+  int apart = 0;
+  for (std::uint32_t trial = 0; trial < 40; ++trial) {
+    IncidentLog log;
+    const TrialResult result = run_trial(model, JobTicks(model), trial, &log);
+    const auto incidents = log.take(result.wall);
+    ASSERT_EQ(incidents.size(), 2U);
+    EXPECT_GE(incidents[1].wrong_blames, 3);
+    const bool other = incidents[0].first_node != incidents[1].first_node;
+    EXPECT_EQ(incidents[0].resumed.has_value(), other) << trial;
+    apart += other ? 1 : 0;
+  }
+  EXPECT_GT(apart, 8);
+  EXPECT_LT(apart, 32);
+}
+
 TEST(Peers, GiveBackAllButTheStepUnderWay) {
   JobModel model = small_job();
   model.spare_nodes = 1;

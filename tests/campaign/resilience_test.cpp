@@ -342,6 +342,29 @@ TEST(Lemons, AreCuredByRepairs) {
   EXPECT_LT(strikes.standard_error(), 0.2);
 }
 
+TEST(Lemons, FailAgainAtTheEndOfTheRestartWhereAnotherNodeIsBlamed) {
+  // As any other fault: with half the blames wrong a strike takes two stops on average, each with a
+  // whole restart behind it. Another strike in a restart of 40 s has a chance of 0.1 %.
+  JobModel model = all_lemons(0);
+  model.end.work = Seconds(1e6);
+  model.spare_nodes = 1;
+  model.recovery.wrong_blame = 0.5;
+  model.hazards[0].rate = core::PerSecond(2e-5);
+  model.hazards[0].lemons->extra_rate = core::PerSecond(1e-5);
+  double strikes = 0;
+  double stops = 0;
+  double loading = 0;
+  for (std::uint32_t trial = 0; trial < 200; ++trial) {
+    const TrialResult result = trial_of(model, trial);
+    strikes += static_cast<double>(result.node_failures);
+    stops += static_cast<double>(result.interruptions[0]);
+    loading += static_cast<double>(result[Account::load]);
+  }
+  EXPECT_NEAR(stops / strikes, 2, 4 * std::sqrt(2 / strikes) + 0.01);  // geometric: variance 2
+  EXPECT_NEAR(loading / static_cast<double>(ticks(20)) / stops, 1, 0.002);
+  EXPECT_GT(strikes, 2000);
+}
+
 JobModel noisy() {
   JobModel model = small_job();
   failures::Hazard hazard;

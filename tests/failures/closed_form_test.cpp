@@ -1,8 +1,10 @@
 // Oracles O5, O6, O9, O10 of failures, with their golden numbers.
 #include "sim/failures/closed_form.h"
 
+#include <algorithm>
 #include <cmath>
 #include <gtest/gtest.h>
+#include <vector>
 
 #include "sim/core/error.h"
 
@@ -68,10 +70,30 @@ TEST(Spares, AreErlangsServers) {
   // O5: 512 nodes, 3.789 per 1000 node-days, 3 days of repair, 8 spares.
   const PerSecond rate(3.789e-3 / kDay);
   EXPECT_NEAR(stalled_share(512, rate, 3_days, 8), 0.0675, 5e-5);
-  EXPECT_EQ(spares_needed(128, rate, 3_days, 0.01), 5);
-  EXPECT_EQ(spares_needed(512, rate, 3_days, 0.01), 11);
-  EXPECT_EQ(spares_needed(2048, rate, 3_days, 0.01), 33);
-  EXPECT_EQ(spares_needed(2048, PerSecond(6.5e-3 / kDay), 3_days, 0.01), 52);
+  const auto needed = [](double per_node_day, double nodes) {
+    return spares_needed(nodes * per_node_day * 3, 0, 0.01, 100);
+  };
+  EXPECT_EQ(needed(3.789e-3, 128), 5);
+  EXPECT_EQ(needed(3.789e-3, 512), 11);
+  EXPECT_EQ(needed(3.789e-3, 2048), 33);
+  EXPECT_EQ(needed(6.5e-3, 2048), 52);
+  EXPECT_EQ(spares_needed(2048 * 6.5e-3 * 3, 0, 0.01, 51), std::nullopt);
+}
+
+/// The weights of the chain as logarithms: a^n / (1 .. crews crews ..), none too large for a
+/// double.
+double stalled_by_weights(double offered, std::int64_t spares, std::int64_t crews) {
+  double log_weight = 0;
+  std::vector<double> logs{0};
+  for (std::int64_t broken = 1; broken <= spares + 1; ++broken) {
+    log_weight += std::log(offered / static_cast<double>(std::min(broken, crews)));
+    logs.push_back(log_weight);
+  }
+  double beside_the_last = 0;
+  for (const double log : logs) {
+    beside_the_last += std::exp(log - log_weight);
+  }
+  return 1 / beside_the_last;
 }
 
 TEST(Spares, WithACrewForEachRepairAreErlangs) {
@@ -79,6 +101,26 @@ TEST(Spares, WithACrewForEachRepairAreErlangs) {
   EXPECT_GT(stalled_share_with_crews(5.82, 8, 4), erlang_b(5.82, 9));
   // One crew, one server: a / (1 + a).
   EXPECT_NEAR(stalled_share_with_crews(0.5, 0, 1), 0.5 / 1.5, 1e-15);
+}
+
+TEST(Spares, WithCrewsAreThoseOfTheChainWhereItsWeightsOverflow) {
+  // A node an hour, 33 days of repair: a^n / n! passes 1e308 at the 410th.
+  for (const std::int64_t crews : {795, 2000}) {
+    const auto needed = spares_needed(792, crews, 0.01, 100'000);
+    ASSERT_TRUE(needed.has_value());
+    EXPECT_LT(stalled_by_weights(792, *needed, crews), 0.01);
+    EXPECT_GE(stalled_by_weights(792, *needed - 1, crews), 0.01);
+    EXPECT_NEAR(stalled_share_with_crews(792, *needed, crews),
+                stalled_by_weights(792, *needed, crews), 1e-12);
+  }
+  EXPECT_EQ(spares_needed(792, 2000, 0.01, 100'000), spares_needed(792, 0, 0.01, 100'000));
+}
+
+TEST(Spares, AreNeverEnoughWhereCrewsMendMoreSlowlyThanNodesBreak) {
+  // What is left with any number of spares: 1 - crews / a.
+  EXPECT_NEAR(stalled_share_with_crews(40, 10'000, 20), 1 - 20.0 / 40, 1e-12);
+  EXPECT_EQ(spares_needed(40, 20, 0.5, 1'000'000'000'000), std::nullopt);  // and says so at once
+  EXPECT_TRUE(spares_needed(40, 20, 0.51, 1000).has_value());
 }
 
 TEST(FirstOfMany, WeibullPartsIsWeibull) {

@@ -43,6 +43,25 @@ TEST(Law, FindsTheAgeOfEachCumulativeHazard) {
   }
 }
 
+TEST(Law, LognormalHasAnAgeForEveryHazard) {
+  // Far beyond what e^-H can be: each age later than the one before, and H(age) the hazard again.
+  const Law law(lognormal(0.1), Seconds(1000));
+  double before = 0;
+  for (const double hazard : {450.0, 454.3, 454.4, 600.0, 700.0, 701.0, 1e4, 1e6}) {
+    const Seconds age = law.age_at(hazard);
+    EXPECT_GT(age.si(), before) << hazard;
+    EXPECT_NEAR(law.cumulative_hazard(age) / hazard, 1, 1e-11) << hazard;
+    before = age.si();
+  }
+  // S at 30 and 37 standard deviations, which erfc still knows: 4.9067e-198 and 5.7255e-300.
+  const auto at = [&](double z) {
+    return law.cumulative_hazard(Seconds(1000 * std::exp(-0.005 + 0.1 * z)));
+  };
+  for (const double z : {29.999, 30.001, 33.0, 37.0}) {
+    EXPECT_NEAR(at(z), -std::log(std::erfc(z / std::sqrt(2.0)) / 2), 1e-9) << z;
+  }
+}
+
 TEST(Law, HasTheSurvivalOfItsTextbook) {
   EXPECT_NEAR(Law({}, Seconds(1000)).survival(Seconds(500)), std::exp(-0.5), 1e-14);
   // Weibull of shape 2 and mean 1000: scale 1000 / Gamma(1.5) = 1000 / 0.886227.

@@ -124,6 +124,30 @@ TEST(AgeingParts, ThatAreMendedFailAsAPoissonProcessOfTheirHazard) {
   EXPECT_NEAR(moments.variance() / exact, 1, 4 * std::sqrt(2.0 / 4000));
 }
 
+TEST(AgeingParts, OfALognormalLawFailOnWhereHardlyAnySurvive) {
+  // One part that is mended 60 of its means: H = 844, e^-H below what a double holds.
+  LawSpec law;
+  law.kind = LawKind::lognormal;
+  law.sigma = 0.1;
+  HazardSpec spec = gpu_hazard("a", 1000, law);
+  spec.after_failure = AfterFailure::as_old;
+  const auto hazards = hazards_of(table({spec}), {1, 1});
+  const double exact = Law(law, Seconds(1000)).cumulative_hazard(Seconds(60'000));
+  EXPECT_GT(exact, 800);
+  core::Moments strikes;
+  for (std::uint32_t trial = 0; trial < 400; ++trial) {
+    HazardSampler sampler(hazards, 7, trial, kClock);
+    double count = 0;
+    for (Strike next = sampler.next(); next.exposed < kClock.to_ticks(Seconds(60'000));
+         next = sampler.next()) {
+      ASSERT_LT(++count, 2000);  // it does not stand still
+      sampler.take(next);
+    }
+    strikes.add(count);
+  }
+  EXPECT_NEAR(strikes.mean(), exact, 4 * strikes.standard_error());
+}
+
 TEST(AgeingParts, ThatAreRenewedTendToTheirMeanRate) {
   // Renewal theorem, second order: n (t/m + (c^2 - 1)/2), c the coefficient of variation.
   const auto hazards = hazards_of(table({gpu_hazard("a", 1000, weibull_of(2))}), {50, 5});
@@ -182,6 +206,21 @@ TEST(Domains, StrikeOncePerDomainAndTakeAlignedNodes) {
   }
   EXPECT_GT(*std::min_element(hits.begin(), hits.end()), 120);  // 200 each, sd 14
   EXPECT_LT(*std::max_element(hits.begin(), hits.end()), 280);
+}
+
+TEST(HazardSampler, BlamesAnyOtherSlotAndNeverAGuiltyOne) {
+  const auto hazards = hazards_of(table({gpu_hazard("a", 1000)}), {80, 10});
+  const HazardSampler sampler(hazards, 1, 0, kClock);
+  const std::vector<std::uint64_t> guilty{0, 4, 5, 9};
+  std::vector<double> blamed(10);
+  for (std::uint64_t turn = 0; turn < 60'000; ++turn) {
+    blamed[sampler.innocent(sampler.next(), turn, guilty, 10)] += 1;
+  }
+  for (std::uint64_t slot = 0; slot < 10; ++slot) {
+    const bool may = std::find(guilty.begin(), guilty.end(), slot) == guilty.end();
+    EXPECT_NEAR(blamed[slot], may ? 10'000 : 0, may ? 4 * std::sqrt(60'000 * 5.0 / 36) : 0) << slot;
+  }
+  EXPECT_LT(sampler.innocent(sampler.next(), 0, {0, 1}, 2), 2U);  // where all are
 }
 
 TEST(Lemons, LeaveTheMeanRateOfTheFleetAsItWas) {

@@ -1,12 +1,15 @@
 #include "calibrate/fit/profile.h"
 
+#include <algorithm>
 #include <cmath>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
+#include <vector>
 
 #include "sim/core/error.h"
 
+#include "calibrate/fit/least_squares.h"
 #include "calibrate/fit/power_fit.h"
 #include "calibrate/fit/rate_fit.h"
 #include "tests/fit/noise.h"
@@ -50,6 +53,31 @@ const training::FittedFigure* find(const Profile& profile, const std::string& na
     }
   }
   return nullptr;
+}
+
+/// Median of the others / value - 1, one value after another.
+double left_out_one_by_one(const std::vector<double>& values) {
+  double squares = 0;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    std::vector<double> rest = values;
+    rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(i));
+    squares += std::pow(median(rest) / values[i] - 1, 2);
+  }
+  return std::sqrt(squares / static_cast<double>(values.size()));
+}
+
+TEST(Typical, LeavesOutOneAfterAnother) {
+  const std::vector<std::vector<double>> samples{
+      {2, 1}, {3, 1, 2}, {5, 5, 1, 9}, {4, 1, 3, 2, 5}, {7, 7, 7, 7}, {0.3, 8, 0.3, 2, 8, 1, 8}};
+  for (const auto& values : samples) {
+    EXPECT_NEAR(typical(values)->leave_one_out, left_out_one_by_one(values), 1e-14);
+  }
+  EXPECT_EQ(typical(std::vector<double>{3})->leave_one_out, 0);
+  // Half of 300,000 values are 1 and half 3: left out one of the lower, the median is 3, and 1
+  // else. One after another they would take hours.
+  std::vector<double> many(300'000, 1);
+  std::fill(many.begin(), many.begin() + 150'000, 3);
+  EXPECT_NEAR(typical(many)->leave_one_out, std::sqrt((4 + 4.0 / 9) / 2), 1e-9);
 }
 
 TEST(Profile, SharesAreMediansOfLargeKernelsAgainstTheDataSheet) {

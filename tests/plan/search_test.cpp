@@ -7,6 +7,7 @@
 
 #include "sim/core/error.h"
 #include "sim/core/infeasible.h"
+#include "sim/plan/judge.h"
 #include "sim/plan/verify.h"
 #include "sim/training/step/step.h"
 
@@ -186,6 +187,40 @@ TEST(Search, ReportsWhatIsBetterThanTheBestPlan) {
   verify(setting, &other, options, 2, none);
   EXPECT_EQ(none.simulated, 20);
   EXPECT_TRUE(none.better.empty());
+}
+
+// A slower step may do more for a joule, or lose less: it is looked at whatever the fastest is.
+TEST(Search, VerifiesSlowerLayoutsWhereTheyMayBeBetter) {
+  const auto scenario = priced();
+  PlanOptions options = everything();
+  options.objective = Objective::tokens_per_joule;
+  const auto all = search(scenario, options);
+  const Plan& worst = all.plans.back();
+  const SimulatedSetting setting{scenario, {worst.layout}, core::Seconds(1e-9), {}};
+  options.verify = 20;
+  Verification found;
+  verify(setting, &worst, options, 2, found);
+  EXPECT_GE(found.better.size(), 15U);
+  for (const Plan& better : found.better) {
+    EXPECT_LT(value(better, options.objective), value(worst, options.objective));
+  }
+  options.objective = Objective::step;  // of which none is better than that step
+  Verification none;
+  verify(setting, &worst, options, 2, none);
+  EXPECT_TRUE(none.better.empty());
+}
+
+// A limit of goodput may drop the fastest of a family and not the next.
+TEST(Search, WeighsSlowerLayoutsByWhatAStepSaysNothingOf) {
+  PlanOptions options;
+  EXPECT_FALSE(weighs_slower(options));
+  options.limits.deadline = core::Seconds(1);
+  EXPECT_FALSE(weighs_slower(options));
+  options.limits.goodput = 0.9;
+  EXPECT_TRUE(weighs_slower(options));
+  options.limits.goodput.reset();
+  options.beside = {Objective::energy};
+  EXPECT_TRUE(weighs_slower(options));
 }
 
 // Before Ampere no fused kernel runs: the list is estimated with the kernels that its plans get.

@@ -24,10 +24,11 @@ class Served:
     port: int
     token: str
     process: subprocess.Popen[str]
+    host: str = "127.0.0.1"  #: as an address has it
 
     @property
     def address(self) -> str:
-        return f"http://127.0.0.1:{self.port}/#token={self.token}"
+        return f"http://{self.host}:{self.port}/#token={self.token}"
 
     def request(
         self,
@@ -37,9 +38,10 @@ class Served:
         timeout: float = 60,
     ) -> tuple[int, bytes, dict[str, str]]:
         """Status, body and headers of the reply; a header that is empty is left out."""
-        given = {"Host": f"127.0.0.1:{self.port}", "Authorization": f"Bearer {self.token}"}
+        given = {"Host": f"{self.host}:{self.port}", "Authorization": f"Bearer {self.token}"}
         given |= headers or {}
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=timeout)
+        host = self.host.strip("[]")
+        connection = http.client.HTTPConnection(host, self.port, timeout=timeout)
         try:
             method = "GET" if body is None else "POST"
             connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
@@ -83,9 +85,11 @@ def serving(program: Path, *options: object) -> Iterator[Served]:
             assert process.stdout
             process.stdout.readline()
             line = process.stdout.readline()
-            found = re.search(r"http://127\.0\.0\.1:(\d+)/#token=([0-9a-f]{32})$", line.strip())
+            found = re.search(
+                r"http://(127\.0\.0\.1|\[::1\]):(\d+)/#token=([0-9a-f]{32})$", line.strip()
+            )
             assert found, (line, process.poll())
-            yield Served(int(found[1]), found[2], process)
+            yield Served(int(found[2]), found[3], process, found[1])
         finally:
             if process.poll() is None:
                 process.kill()

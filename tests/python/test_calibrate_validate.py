@@ -295,6 +295,16 @@ def test_the_script_for_a_gpu_machine_goes_on_whatever_happens(
     assert ("the catalogue has no data sheet" in done.stdout) != known
 
 
+def test_a_measurement_of_nothing_says_so(tmp_path, capsys):
+    nothing = compare.Measurement("NVIDIA H200", {}, [], {"1.1B": "OutOfMemoryError: 80 GiB"})
+    nothing.write(tmp_path / "m.json")
+    for more in ([], ["--only-measure"]):
+        assert compare.main(["--measured", str(tmp_path / "m.json"), *more]) == 1
+        said = capsys.readouterr()
+        assert said.err == "compare.py: no step was measured\n  1.1B: OutOfMemoryError: 80 GiB\n"
+        assert said.out == ""
+
+
 def test_without_pytorch_or_gpu_it_says_so():
     done = subprocess.run(
         [sys.executable, str(FOLDER / "compare.py")],

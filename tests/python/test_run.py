@@ -6,12 +6,16 @@ import copy
 import dataclasses
 import json
 import pickle
+import subprocess
+import sys
 import threading
 import typing
 from pathlib import Path
 
 import headway
 import pytest
+from headway._files import deliver
+from headway._record import Record
 from headway.scenario import (
     ClusterSpec,
     FabricSpec,
@@ -48,6 +52,34 @@ def test_equal_predictions_are_equal(small):
     assert a == b and hash(a) == hash(b)
     other = headway.run(small, seed=5)
     assert a != other and a != "a text" and len({a, b, other}) == 2
+
+
+def test_equal_records_have_one_hash():
+    """As numbers are: 1 and 1.0 are one key."""
+    a = Record({"a": 1, "b": [1, {"c": None}]})
+    b = Record({"b": [1.0, {"c": None}], "a": 1.0})
+    assert a == b and hash(a) == hash(b)
+    assert len({a, b, Record({"a": 2})}) == 2
+
+
+def test_a_file_that_cannot_be_written_whole_is_not_there(tmp_path):
+    """Half a page would block the next try."""
+    page = tmp_path / "r.html"
+    code = (
+        "import resource, signal, sys; from headway._files import deliver\n"
+        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))\n"
+        "deliver(sys.argv[1], bytes(5000))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code, page], capture_output=True, text=True)
+    assert "File too large" in done.stderr
+    assert list(tmp_path.iterdir()) == []
+    deliver(page, b"whole")
+    with pytest.raises(FileExistsError, match="r.html"):
+        deliver(page, b"another")
+    (tmp_path / "link").symlink_to(page)
+    deliver(tmp_path / "link", b"through the link", force=True)
+    assert page.read_bytes() == b"through the link" and (tmp_path / "link").is_symlink()
 
 
 def test_changes_seed_and_trials_mean_what_they_mean_on_the_command_line(small, command):
@@ -290,7 +322,10 @@ def test_a_result_is_written_as_a_page(small, tmp_path):
     assert 'class="timeline"' in page.read_text()
     with pytest.raises(FileExistsError):
         result.report(page)
+    page.chmod(0o600)
     result.report(page, force=True)
+    assert page.stat().st_mode & 0o777 == 0o600
+    assert not list(tmp_path.glob(".*"))
 
 
 def test_a_loaded_scenario_is_the_file(small):

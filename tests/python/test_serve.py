@@ -94,6 +94,15 @@ def test_localhost_is_this_machine_too(server):
     assert server.request("/", headers={"Host": f"localhost:{server.port}"})[0] == 200
 
 
+def test_an_address_of_ip_6_stands_in_brackets(program, small):
+    with serving(program, small, "--host", "::1") as running:
+        assert running.address.startswith("http://[::1]:")
+        assert running.request("/")[0] == 200
+        own = {"Origin": f"http://[::1]:{running.port}"}
+        assert running.request("/api/start", b"{}", own)[0] == 200
+        assert running.request("/", headers={"Host": f"::1:{running.port}"})[0] == 403
+
+
 def test_it_listens_to_this_machine_alone(server):
     held = [line.split() for line in open("/proc/net/tcp").read().splitlines()[1:]]
     where = [
@@ -409,6 +418,18 @@ def test_it_ends_at_once_and_with_it_what_it_started(server, by, code):
     assert time.monotonic() - begun < 1
     asking.join()
     wait_until(lambda: all(ended(child) for child in children))
+
+
+def test_what_is_nested_too_deep_is_refused(server):
+    for opened, closed in ((b'{"pinned":', b"}"), (b"[", b"]")):
+        deep = opened * 40_000 + b"1" + closed * 40_000
+        if opened == b"[":
+            deep = b'{"result":' + deep + b"}"
+        status, body, _ = server.request("/api/text", deep)
+        assert status == 200
+        assert b"nested more than 50 levels deep" in body
+    assert server.process.poll() is None
+    assert server.ask("text")[0] == 200
 
 
 def test_a_taken_port_and_a_missing_file_are_said(server, command, small, tmp_path):

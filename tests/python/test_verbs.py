@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gzip
 import html
 import json
+import os
 import re
 import sys
 import sysconfig
@@ -191,6 +193,8 @@ def test_trials_and_machines_are_cut_too(small, tmp_path):
 
 def test_the_page_is_served_while_its_object_lives(small):
     with headway.serve(small, set={"cluster.nodes": 4}, simulations=1) as page:
+        # What Ctrl-C ends of this process's group is not the server.
+        assert os.getsid(page._process.pid) != os.getsid(0)
         assert page.url.startswith("http://127.0.0.1:")
         assert page.url in repr(page)
         assert "<a href" in page._repr_html_()
@@ -357,6 +361,26 @@ def test_files_of_a_scenario_made_in_python(small, tmp_path, monkeypatch):
         headway.run(small, trace_ranks="0-1")
     with pytest.raises(ValueError, match="one step of packets has no pictures"):
         headway.run(small, network="packet").plot.timeline()
+
+
+def test_a_log_that_cannot_be_read_is_an_error_with_its_name(small, tmp_path, monkeypatch):
+    """As the program says it; what a cut progress bar left does not make a log unreadable."""
+    monkeypatch.chdir(tmp_path)
+    Path("packed.log").write_bytes(gzip.compress(b"step 1 time 0.5\n" * 1000)[:-20])
+    Path("wide.log").write_bytes(b"\xff\xfes\x00")
+    Path("zeros.log").write_bytes(gzip.compress(bytes(257 << 20), 1))
+    for name in ("none.log", "packed.log", "zeros.log", "."):
+        with pytest.raises(headway.Error, match=re.escape(name)):
+            headway.diagnose(small, name)
+        with pytest.raises(headway.Error, match=re.escape(name)):
+            headway.expect(small, name)
+    with pytest.raises(headway.Error, match="wide.log.*UTF-16"):
+        headway.diagnose(small, "wide.log")
+    log = "".join(
+        f" iteration {i}/ 100 | elapsed time per iteration (ms): 900.0 |\n" for i in range(1, 60)
+    )
+    Path("bars.log").write_bytes(b"\xe2\x96 31%\n" + log.encode())
+    assert headway.diagnose(small, "bars.log").suspects
 
 
 def test_every_chart_has_a_method_and_completion_names_it(small):

@@ -7,6 +7,7 @@
 namespace headway::report {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 
 constexpr const char* kFolder = "it's \"mine\" $HOME\\x";
@@ -16,7 +17,12 @@ TEST(SweepJobs, QuoteTheFolderAsTheirReaderWantsIt) {
   EXPECT_THAT(text(JobSystem::slurm), HasSubstr(R"(worker 'it'\''s "mine" $HOME\x' --shard)"));
   EXPECT_THAT(text(JobSystem::hq), HasSubstr(R"(--quiet' 'it'\''s "mine" $HOME\x')"));
   EXPECT_THAT(text(JobSystem::k8s), HasSubstr(R"(mountPath: "it's \"mine\" $HOME\\x")"));
-  EXPECT_THAT(text(JobSystem::condor), HasSubstr(R"(worker 'it''s ""mine"" $HOME\x' --shard)"));
+  EXPECT_THAT(text(JobSystem::condor),
+              HasSubstr(R"(worker 'it''s ""mine"" $(DOLLAR)HOME\x' --shard)"));
+  // A macro of the file itself, too, and in the name of what a shard says that fails.
+  EXPECT_THAT(job_file(JobSystem::condor, "a$(K)b", 7),
+              AllOf(HasSubstr("worker 'a$(DOLLAR)(K)b' --shard $INT(K)/7"),
+                    HasSubstr("\nerror = a$(DOLLAR)(K)b/sweep-$(Process).err\n")));
 }
 
 /// A task asks for one processor: its worker takes no other of the machine's.

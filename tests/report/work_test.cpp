@@ -68,6 +68,9 @@ TEST(Work, RefusesFoldersThatAreNotItsOwn) {
   Json json = Json::parse(work_manifest(some_manifest()));
   const auto said = [&] { return refusal([&] { read_work_manifest(json.dump(), "f"); }); };
   EXPECT_EQ(said(), "");
+  json["kind"] = "zzz";
+  EXPECT_THAT(said(), HasSubstr("f: this is no shared question of this program: its kind is none"));
+  json["kind"] = Json::parse(work_manifest(some_manifest()))["kind"];
   json["shards"] = 0;
   EXPECT_THAT(said(), HasSubstr("f: it has at least one shard"));
   json["version"] = "0.0.1";

@@ -10,6 +10,7 @@
 #include "sim/study/diagnose/likelihood.h"
 #include "sim/study/diagnose/next_step.h"
 #include "sim/study/evidence/step_series.h"
+#include "sim/study/predict.h"
 
 #include "tests/study/planted.h"
 
@@ -20,6 +21,7 @@ namespace {
 constexpr double kTokensAStep = 16384;
 
 using testing::HasSubstr;
+using testing::Not;
 
 config::LoadedScenario planted_job() {
   return config::load_scenario_text(planted_scenario(), "planted.yaml",
@@ -108,6 +110,24 @@ TEST(Diagnose, NamesTheNodeTheSeverityAndWhatMendingBrings) {
   EXPECT_NEAR(first.mending.step_share * measured, std::min(first.step_s, measured) - healthy,
               0.002 * healthy);
   EXPECT_GT(*first.mending.usd, 0);
+}
+
+// A run that the wall clock ends is no shorter for it: what was 1 / s steps in its time is 1 / h.
+TEST(Diagnose, MendingBringsWorkWhereTheWallClockEndsTheRun) {
+  auto loaded = planted_job();
+  const auto logs = planted_logs(laboratory_of(loaded), {Cause::slow_node, "", 0.7}, 6);
+  loaded.scenario.run.until.emplace().wall = core::Seconds(30 * 86400.0);
+  const auto report = diagnose(loaded, logs);
+  const Mending& mending = report.suspects.front().mending;
+  EXPECT_FALSE(mending.days || mending.usd);
+  ASSERT_TRUE(mending.steps && mending.tokens);
+  const double sound = predict(loaded).campaign->steps.mean;
+  const double healthy = laboratory_of(loaded).healthy().mean_step.si();
+  const double measured = report.compared.front().measured;
+  const double mended = measured * (1 - mending.step_share);
+  EXPECT_NEAR(*mending.steps, sound * (healthy / mended - healthy / measured), 1e-6 * sound);
+  EXPECT_THAT(diagnose_sentence(report), HasSubstr("steps more ("));
+  EXPECT_THAT(diagnose_sentence(report), Not(HasSubstr("days of the run")));
 }
 
 TEST(Diagnose, OneFigureLeavesDoubtAndSaysWhatToMeasure) {

@@ -6,9 +6,9 @@
 
 #include "sim/config/launch/launch_scenario.h"
 #include "sim/core/shown_text.h"
+#include "sim/import/text_file.h"
 #include "sim/training/check.h"
 
-#include "apps/headway/input.h"
 #include "apps/headway/output.h"
 #include "apps/headway/starter/starter.h"
 
@@ -139,7 +139,7 @@ std::string launch_text(const LaunchArguments& given, const CommonOptions& optio
   }
   start.training.sequence_length = given.sequence_length;
   const auto settings =
-      config::read_launch_settings(table.syntax, read_input(given.file), given.file);
+      config::read_launch_settings(table.syntax, import::read_input(given.file), given.file);
   import::LaunchImport found = import::read_launch(table, settings, start);
   if (start.model.layers == 0 && !found.run.model_entry.empty()) {
     // Its layers decide how stages are filled.

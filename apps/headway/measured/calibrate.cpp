@@ -10,11 +10,11 @@
 #include "sim/config/unit_text.h"
 #include "sim/config/write_entry.h"
 #include "sim/import/measured/nccl_tests_json.h"
+#include "sim/import/text_file.h"
 #include "sim/report/verbs/calibrate_report.h"
 #include "sim/training/explain/anchor.h"
 #include "sim/training/step/step.h"
 
-#include "apps/headway/input.h"
 #include "apps/headway/options.h"
 #include "apps/headway/output.h"
 #include "apps/headway/verb.h"
@@ -48,7 +48,7 @@ void read_hints(CalibrateArguments& given) {
 fit::ImportedSamples read_measurement(const std::string& format,
                                       const std::string& file,
                                       const fit::ImportHints& hints) {
-  const std::string text = read_input(file);
+  const std::string text = import::read_input(file);
   if (format == "nccl-tests") {
     return fit::from_nccl_tests(import::read_nccl_tests_log(text, file), file, hints);
   }
@@ -178,7 +178,7 @@ int run_calibrate_fit(int argc, char** argv) {
   check_out(options, {given.flagged, given.tables});
   fit::SampleSet set;
   for (const auto& file : given.files) {
-    add(set, fit::read_samples(read_input(file), file));
+    add(set, fit::read_samples(import::read_input(file), file));
   }
   fit::ProfileOptions how;
   how.name = !given.name.empty() ? given.name : (set.fact("device") + " measured");

@@ -4,9 +4,9 @@
 #include <vector>
 
 #include "sim/core/error.h"
+#include "sim/import/text_file.h"
 #include "sim/report/measured/diagnose_report.h"
 
-#include "apps/headway/input.h"
 #include "apps/headway/options.h"
 #include "apps/headway/output.h"
 #include "apps/headway/progress.h"
@@ -69,7 +69,7 @@ int run_diagnose(int argc, char** argv) {
   how.known_errors = validation::load_known_errors(config_roots());
   std::vector<study::LogFile> files;
   for (const auto& log : logs) {
-    files.push_back({log, read_log(log)});
+    files.push_back({log, import::read_log(log)});
   }
   refuse_twins(files);
   const auto result = [&] {

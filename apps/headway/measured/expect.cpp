@@ -5,11 +5,11 @@
 #include <vector>
 
 #include "sim/core/error.h"
+#include "sim/import/text_file.h"
 #include "sim/report/measured/expect_report.h"
 #include "sim/study/expect/against.h"
 #include "sim/study/predict.h"
 
-#include "apps/headway/input.h"
 #include "apps/headway/options.h"
 #include "apps/headway/output.h"
 #include "apps/headway/verb.h"
@@ -74,7 +74,7 @@ int run_expect(int argc, char** argv) {
   how.known_errors = validation::load_known_errors(config_roots());
   std::vector<study::MeasuredFile> files;
   for (const auto& file : against) {
-    files.push_back({file, read_input(file)});
+    files.push_back({file, import::read_input(file)});
   }
   auto report = study::expect(loaded, how);
   study::hold_against(loaded, files, report);

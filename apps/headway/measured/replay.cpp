@@ -11,9 +11,9 @@
 #include "sim/core/error.h"
 #include "sim/core/read_file.h"
 #include "sim/import/gzip.h"
+#include "sim/import/text_file.h"
 #include "sim/report/measured/replay_report.h"
 
-#include "apps/headway/input.h"
 #include "apps/headway/options.h"
 #include "apps/headway/output.h"
 #include "apps/headway/verb.h"
@@ -66,8 +66,9 @@ ChakraTrace read_trace(const std::string& file) {
 
 /// Process groups that the traces do not define themselves.
 ChakraGroups groups_of(const ReplayArguments& given) {
-  return given.groups.empty() ? ChakraGroups{}
-                              : import::read_chakra_groups(read_input(given.groups), given.groups);
+  return given.groups.empty()
+             ? ChakraGroups{}
+             : import::read_chakra_groups(import::read_input(given.groups), given.groups);
 }
 
 ChakraJob job_of(const ReplayArguments& given) {

@@ -8,13 +8,13 @@
 #include "sim/core/error.h"
 #include "sim/import/delimited.h"
 #include "sim/import/even_rows.h"
+#include "sim/import/text_file.h"
 #include "sim/report/verbs/collective_rows_report.h"
 #include "sim/report/verbs/goodput_report.h"
 #include "sim/report/verbs/stress_report.h"
 #include "sim/report/verbs/validate_report.h"
 #include "sim/validation/run_row.h"
 
-#include "apps/headway/input.h"
 #include "apps/headway/options.h"
 #include "apps/headway/output.h"
 #include "apps/headway/progress.h"
@@ -37,7 +37,7 @@ struct ReadTable {
 };
 
 ReadTable table_at(const std::string& path) {
-  const std::string text = read_input(path);
+  const std::string text = import::read_input(path);
   return {CsvTable(text, path), validation::table_input(path, text)};
 }
 
@@ -207,7 +207,7 @@ ReadTable own_table(const std::string& name) {
 
 RunTables run_tables(const std::string& path) {
   if (!path.empty()) {
-    const std::string text = read_input(path);
+    const std::string text = import::read_input(path);
     const auto [parted, told] = import::with_commas(text);
     return {{CsvTable(import::with_even_rows(parted, "unreadable"), path),
              validation::table_input(path, text), "", told}};

@@ -180,7 +180,16 @@ void check_question(const Json& question) {
 }  // namespace
 
 report::Json read_question(const std::string& body) {
-  auto question = Json::parse(body, nullptr, false);
+  constexpr int kMostLevels = 50;  // Source: chosen; the deepest result has a dozen
+  bool too_deep = false;
+  const auto look = [&](int depth, Json::parse_event_t /*event*/, const Json& /*value*/) {
+    too_deep = too_deep || depth > kMostLevels;
+    return !too_deep;
+  };
+  auto question = Json::parse(body, look, false);
+  if (too_deep) {
+    throw core::Error(fmt::format("the question is nested more than {} levels deep", kMostLevels));
+  }
   if (question.is_discarded()) {
     throw core::Error("the question is no JSON");
   }

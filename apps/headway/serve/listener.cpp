@@ -42,7 +42,7 @@ class Gate {
  public:
   Gate(const std::string& host, int port, std::string token) : token_(std::move(token)) {
     for (const std::string& name : {host, std::string("127.0.0.1"), std::string("localhost")}) {
-      hosts_.push_back(fmt::format("{}:{}", name, port));
+      hosts_.push_back(authority(name, port));
     }
   }
 
@@ -124,9 +124,9 @@ int bind(httplib::Server& server, const ListenOptions& options) {
                                                                      : -1;
   if (port < 0) {
     throw core::Error(fmt::format(
-        "cannot listen at {}:{}: the port is taken or the address is not of this machine; --port 0 "
+        "cannot listen at {}: the port is taken or the address is not of this machine; --port 0 "
         "takes a port that is free",
-        options.host, options.port));
+        authority(options.host, options.port)));
   }
   return port;
 }

@@ -30,6 +30,12 @@ struct ListenOptions {
   std::function<void(int port)> ready;  ///< called when connections are taken
 };
 
+/// "127.0.0.1:8080", "[::1]:8080": as an URL and the header Host have it.
+inline std::string authority(const std::string& host, int port) {
+  const bool ip_6 = host.find(':') != std::string::npos;
+  return (ip_6 ? "[" + host + "]" : host) + ":" + std::to_string(port);
+}
+
 /// Serves until the process ends. A request is refused that is not for `host` (another name that
 /// leads here: 403), that a page of another origin sends (403), that has not the token (401), whose
 /// body has no length (411) or more than 16 MiB (413), and whose parts take longer than 5 s.

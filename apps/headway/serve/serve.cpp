@@ -228,8 +228,8 @@ int run_serve(int argc, char** argv) {
   how.token = random_token();
   how.routes = routes(what, given, workers);
   how.ready = [&how](int port) {
-    print_result(fmt::format("Open this page; Ctrl-C ends it:\n  http://{}:{}/#token={}\n",
-                             how.host, port, how.token));
+    print_result(fmt::format("Open this page; Ctrl-C ends it:\n  http://{}/#token={}\n",
+                             authority(how.host, port), how.token));
   };
   listen(how);
   return 0;

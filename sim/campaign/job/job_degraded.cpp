@@ -69,7 +69,9 @@ void JobProcess::on_located(core::Context& context, std::uint64_t number) {
   const bool wrong =
       hazard.nodes_lost > 0 && hazard.effect != Effect::false_alarm &&
       sampler_.draw(part->strike, Draw::blame, part->suspicions) < model_.recovery.wrong_blame;
-  Eviction order = eviction_of(part->strike, part->slot, part->replayed, wrong);
+  Eviction order =
+      eviction_of(part->strike, part->slot, part->replayed,
+                  wrong ? std::optional<std::uint64_t>(part->suspicions) : std::nullopt);
   order.incident = part->incident;
   part->misjudged = wrong;
   if (!wrong) {
@@ -161,7 +163,7 @@ void JobProcess::preempt(core::Context& context) {
     log_->current().blamed = now;
   }
   log_stage(Stage::unnoticed, now);
-  orders_.push_back(eviction_of(strike_, slot_, replayed_, false));
+  orders_.push_back(eviction_of(strike_, slot_, replayed_));
   drain_until_ = std::min(drain_until_, now + kClock.to_ticks(hazard_of(strike_).notice));
   replan(context);
 }
@@ -180,7 +182,7 @@ bool JobProcess::can_go_on() const {
     return false;
   }
   const std::uint64_t hit =
-      ticks_.places.replicas_hit(eviction_of(strike_, slot_, replayed_, false).slots);
+      ticks_.places.replicas_hit(eviction_of(strike_, slot_, replayed_).slots);
   return absent_ + hit + static_cast<std::uint64_t>(elastic->fewest_replicas) <=
          static_cast<std::uint64_t>(model_.replicas);
 }
@@ -190,7 +192,7 @@ void JobProcess::go_on_elastically(core::Context& context) {
   if (gaps_.used()) {
     return go_on_unequally(context);
   }
-  const Eviction order = eviction_of(strike_, slot_, replayed_, false);
+  const Eviction order = eviction_of(strike_, slot_, replayed_);
   const auto& places = ticks_.places;
   take_out(context, order);
   std::map<std::uint64_t, Absence> absences;  // by replica

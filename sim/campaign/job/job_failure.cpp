@@ -265,7 +265,8 @@ void JobProcess::on_diagnosed(core::Context& context) {
   }
   const auto ordered = [this](const Eviction& order) { return order.slow_part == stuck_on_; };
   if (!stuck_on_ || std::none_of(orders_.begin(), orders_.end(), ordered)) {
-    orders_.push_back(eviction_of(strike_, slot_, replayed_, wrong));
+    orders_.push_back(
+        eviction_of(strike_, slot_, replayed_, wrong ? std::optional(blames_) : std::nullopt));
     if (stuck_on_ && !wrong) {
       orders_.back().slow_part = stuck_on_;
     }
@@ -279,29 +280,32 @@ void JobProcess::on_diagnosed(core::Context& context) {
   evict(context);
 }
 
-/// The nodes that leave the job for this fault: its unit of eviction, or, if
-/// the wrong part is blamed, another one.
+/// The nodes that leave the job for this fault: its unit of eviction, or another one.
+/// @param wrong_turn  the how many-th wrong blame of it this is, from 0; nothing: the right one
 JobProcess::Eviction JobProcess::eviction_of(const failures::Strike& strike,
                                              std::uint64_t slot,
                                              bool replayed,
-                                             bool wrong) const {
+                                             std::optional<std::uint64_t> wrong_turn) const {
   const auto& hazard = hazard_of(strike);
   const auto& places = ticks_.places;
   Eviction order;
   order.strike = strike;
   order.replayed = replayed;
   order.incident = log_ != nullptr && log_->has_current() ? log_->number() : 0;
-  if (wrong) {
-    slot = sampler_.index(strike, Draw::innocent, blames_, nodes());
-  }
   const std::vector<std::uint64_t> blamed = broken_slots(strike, slot);
   if (blamed.empty()) {
     return order;
   }
   const auto unit = static_cast<std::uint64_t>(std::max<std::int64_t>(1, hazard.evicted));
-  order.slots =
-      model_.recovery.evicts_replicas() ? places.groups_of(blamed) : places.units_of(blamed, unit);
-  if (!wrong && hazard.effect != Effect::false_alarm) {
+  const auto leaving = [&](const std::vector<std::uint64_t>& slots) {
+    return model_.recovery.evicts_replicas() ? places.groups_of(slots)
+                                             : places.units_of(slots, unit);
+  };
+  order.slots = leaving(blamed);
+  if (wrong_turn) {
+    const auto other = sampler_.innocent(strike, *wrong_turn, order.slots, nodes());
+    order.slots = leaving(places.units_of({other}, static_cast<std::uint64_t>(hazard.nodes_lost)));
+  } else if (hazard.effect != Effect::false_alarm) {
     order.broken = blamed;
   }
   return order;

@@ -13,7 +13,7 @@ bool JobProcess::can_move() const {
   if (!model_.recovery.migration || !(moves_away(hazard) || false_alarm) || !orders_.empty()) {
     return false;
   }
-  const Eviction order = eviction_of(strike_, slot_, replayed_, false);
+  const Eviction order = eviction_of(strike_, slot_, replayed_);
   return spares_suffice(order.slots);
 }
 
@@ -53,7 +53,7 @@ bool JobProcess::move_in_time(core::Context& context) {
 /// The others wait for the spare's state and for communicators with it in place.
 void JobProcess::move(core::Context& context) {
   moves_ = false;
-  const Eviction order = eviction_of(strike_, slot_, replayed_, false);
+  const Eviction order = eviction_of(strike_, slot_, replayed_);
   take_out(context, order);
   for (const std::uint64_t slot : order.slots) {
     put_in(context, pool_for(slot).take(context.now()), slot);

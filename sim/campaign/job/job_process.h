@@ -148,7 +148,7 @@ class JobProcess : public core::Process {
   [[nodiscard]] Eviction eviction_of(const failures::Strike& strike,
                                      std::uint64_t slot,
                                      bool replayed,
-                                     bool wrong) const;
+                                     std::optional<std::uint64_t> wrong_turn = {}) const;
   [[nodiscard]] core::Tick repair_time(const Eviction& order, std::uint64_t node) const;
   [[nodiscard]] std::optional<Detection> detection_of(const failures::Strike& strike,
                                                       std::uint64_t attempt,

@@ -35,14 +35,14 @@ bool JobProcess::can_go_on_unequally() const {
     return gaps_.bearable_without_gpu(slot_, group_of_gpu());
   }
   return hazard_of(strike_).nodes_lost > 0 &&
-         gaps_.bearable_without(eviction_of(strike_, slot_, replayed_, false).slots);
+         gaps_.bearable_without(eviction_of(strike_, slot_, replayed_).slots);
 }
 
 /// All stand until what is left of the replica runs again; where it narrows, its ranks first take
 /// over from another replica what the lost ones held.
 void JobProcess::go_on_unequally(core::Context& context) {
   const Tick now = context.now();
-  Eviction order = eviction_of(strike_, slot_, replayed_, false);
+  Eviction order = eviction_of(strike_, slot_, replayed_);
   std::erase_if(order.slots, [this](std::uint64_t slot) { return gaps_.holds(slot); });
   core::Seconds moved;
   if (loses_gpu()) {

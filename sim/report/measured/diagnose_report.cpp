@@ -31,20 +31,23 @@ Table compared_table(const study::DiagnoseReport& report) {
 }
 
 Table suspect_table(const study::DiagnoseReport& report) {
+  const bool more = std::any_of(report.suspects.begin(), report.suspects.end(),
+                                [](const auto& suspect) { return suspect.mending.steps; });
   Table table{"Suspects",
               {{"cause", false},
                {"how sure [%]"},
                {"at its likeliest", false},
                {"step if so [s]"},
                {"mending saves [%]"},
-               {"days"},
-               {"USD"}},
+               {more ? "steps more" : "days"},
+               {more ? "tokens more" : "USD"}},
               {}};
   for (const auto& suspect : report.suspects) {
     const auto& mending = suspect.mending;
     table.rows.push_back({study::cause_words(suspect.best), percent(suspect.probability),
                           suspect.best.words, suspect.step_s > 0 ? number(suspect.step_s) : "-",
-                          percent(mending.step_share), cell(mending.days), cell(mending.usd)});
+                          percent(mending.step_share), cell(more ? mending.steps : mending.days),
+                          cell(more ? mending.tokens : mending.usd)});
   }
   return table;
 }
@@ -92,17 +95,26 @@ Document diagnose_document(const study::DiagnoseReport& report) {
 }
 
 std::string diagnose_csv(const study::DiagnoseReport& report) {
-  Table table{
-      "", {{"cause"}, {"probability"}, {"words"}, {"step_s"}, {"share"}, {"days"}, {"usd"}}, {}};
+  Table table{"",
+              {{"cause"},
+               {"probability"},
+               {"words"},
+               {"step_s"},
+               {"share"},
+               {"days"},
+               {"usd"},
+               {"steps"},
+               {"tokens"}},
+              {}};
   const auto text = [](const std::optional<double>& value) {
     return value ? fmt::format("{:.6g}", *value) : std::string();
   };
   for (const auto& suspect : report.suspects) {
-    table.rows.push_back({study::cause_words(suspect.best),
-                          fmt::format("{:.6g}", suspect.probability), suspect.best.words,
-                          text(core::if_positive(suspect.step_s)),
-                          fmt::format("{:.6g}", suspect.mending.step_share),
-                          text(suspect.mending.days), text(suspect.mending.usd)});
+    table.rows.push_back(
+        {study::cause_words(suspect.best), fmt::format("{:.6g}", suspect.probability),
+         suspect.best.words, text(core::if_positive(suspect.step_s)),
+         fmt::format("{:.6g}", suspect.mending.step_share), text(suspect.mending.days),
+         text(suspect.mending.usd), text(suspect.mending.steps), text(suspect.mending.tokens)});
   }
   return to_csv(table);
 }

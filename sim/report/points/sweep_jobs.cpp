@@ -19,6 +19,15 @@ std::string condor_word(const std::string& text) {
   return word + "'";
 }
 
+/// A text in which no macro is expanded (HTCondor manual, "Using macros", $(DOLLAR)).
+std::string condor_text(const std::string& text) {
+  std::string out;
+  for (const char c : text) {
+    out += c == '$' ? std::string("$(DOLLAR)") : std::string(1, c);
+  }
+  return out;
+}
+
 }  // namespace
 
 std::string job_file_name(JobSystem system) {
@@ -95,7 +104,7 @@ std::string job_file(JobSystem system, const std::string& folder, std::int64_t s
           "getenv = True\n"
           "max_retries = 3\n"
           "queue {0}\n",
-          shards, condor_word(folder), folder + "/sweep-$(Process).err");
+          shards, condor_text(condor_word(folder)), condor_text(folder) + "/sweep-$(Process).err");
   }
   return "";
 }

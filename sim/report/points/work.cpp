@@ -101,7 +101,11 @@ WorkManifest read_work_manifest(const std::string& text, const std::string& name
     }
     WorkManifest manifest;
     WorkRequest& r = manifest.request;
-    r.kind = core::from_word<WorkKind>(json.at("kind").get<std::string>()).value();
+    const auto kind = core::from_word<WorkKind>(json.at("kind").get<std::string>());
+    if (!kind) {
+      refuse_work(name, "this is no shared question of this program: its kind is none");
+    }
+    r.kind = *kind;
     manifest.digest = json.at("digest").get<std::string>();
     manifest.shards = json.at("shards").get<std::int64_t>();
     r.file = json.at("file").get<std::string>();

@@ -16,6 +16,7 @@
 #include "sim/study/diagnose/weighing.h"
 #include "sim/study/driver.h"
 #include "sim/study/predict.h"
+#include "sim/study/verdict/remedies.h"
 #include "sim/training/step/step.h"
 #include "sim/training/unequal/check_unequal.h"
 
@@ -315,7 +316,8 @@ void bound_mending(double measured, double healthy, std::vector<Suspect>& suspec
   }
 }
 
-/// Days and dollars of the whole run, by the time of a step that mending saves.
+/// Days and dollars of the whole run, by the time of a step that mending saves; what it does more
+/// where the wall clock ends it.
 /// @param measured  mean step [s]; 0: not measured, and shares are of the suspect's step
 void price_mending(const training::CheckedScenario& checked,
                    Driver& driver,
@@ -330,9 +332,18 @@ void price_mending(const training::CheckedScenario& checked,
     return;
   }
   const auto cost = cost_of(*outcome, "");
+  const auto& sound = outcome->result;
   const auto price = [&](const Suspect& suspect, Mending& mending) {
-    const double more = mending.step_share * (measured > 0 ? measured : suspect.step_s) / healthy;
-    mending.days = more * outcome->result.wall_days.mean;
+    const double longer = (measured > 0 ? measured : suspect.step_s) / healthy;
+    if (checked.scenario().run.until->wall) {
+      const WorkDone more =
+          more_work({sound.steps.mean / longer, sound.tokens / longer}, mending.step_share);
+      mending.steps = more.steps;
+      mending.tokens = more.tokens;
+      return;
+    }
+    const double more = mending.step_share * longer;
+    mending.days = more * sound.wall_days.mean;
     if (cost) {
       mending.usd = more * cost->total_usd.mean;
     }
@@ -417,10 +428,11 @@ std::string mending_words(const Suspect& suspect) {
     return "";
   }
   std::string out = fmt::format(
-      " Mended, {} save{} {} % of the time{}{}", suspect.parts.empty() ? "it" : "both",
+      " Mended, {} save{} {} % of the time{}{}{}", suspect.parts.empty() ? "it" : "both",
       suspect.parts.empty() ? "s" : "", core::percent(mending.step_share),
       mending.days ? fmt::format(", {} days of the run", core::number(*mending.days)) : "",
-      mending.usd ? fmt::format(", {} USD", core::number(*mending.usd)) : "");
+      mending.usd ? fmt::format(", {} USD", core::number(*mending.usd)) : "",
+      mending.steps ? ", " + in_words(WorkDone{*mending.steps, *mending.tokens}) : "");
   if (suspect.parts.size() == 2) {
     out += fmt::format("; the first alone {} %, the second alone {} %",
                        core::percent(suspect.parts[0].mending.step_share),

@@ -51,15 +51,22 @@ struct Compared {
 struct Mending {
   double step_share = 0;  ///< of the measured time that it saves; of the simulated one where no
                           ///< step was measured
-  std::optional<double> days, usd;
+  std::optional<double> days, usd, steps, tokens;
 
   template <class V>
   void fields(V& v) const {
     v.figure("share", step_share, "1", "of the time that it saves", core::non_negative);
-    v.figure("days", days, "d", "that the whole run is shorter by; null without `run.until`",
+    v.figure("days", days, "d",
+             "that the whole run is shorter by; null without `run.until`, or where the wall clock "
+             "ends it",
              core::non_negative);
-    v.figure("usd", usd, "USD", "that the whole run costs less; null without prices",
+    v.figure("usd", usd, "USD",
+             "that the whole run costs less; null without prices, or where the wall clock ends it",
              core::non_negative);
+    v.figure("steps", steps, "",
+             "that the run does more in its time; null where no wall clock ends it",
+             core::non_negative);
+    v.figure("tokens", tokens, "", "of those steps", core::non_negative);
   }
 };
 

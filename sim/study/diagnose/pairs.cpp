@@ -106,8 +106,9 @@ class Pair {
     out.mending.step_share = std::max(0.0, 1 - healthy / step);
     out.figures = figures_;
     const auto part = [&](const Hypothesis& cause, const Severity& stays) {
-      return SuspectPart{
-          cause.cause, cause.words, {std::clamp(1 - stays.mean_step / step, 0.0, 1.0), {}, {}}};
+      Mending alone;
+      alone.step_share = std::clamp(1 - stays.mean_step / step, 0.0, 1.0);
+      return SuspectPart{cause.cause, cause.words, alone};
     };
     Hypothesis first = simulated_;
     first.also.clear();

@@ -17,16 +17,13 @@ namespace {
 
 using core::number;
 
-/// What a gain of the wall clock comes to: days, or, where the wall clock ends the run, work: in
-/// the time that was needed for 1 - gain of it now all of it is done.
+/// What a gain of the wall clock comes to: days, or, where the wall clock ends the run, work.
 std::string what_it_brings(const RunReport& report,
                            const campaign::CampaignResult& run,
                            double gain) {
   const auto& until = report.scenario.run.until;
   if (until && until->wall) {
-    const double more = gain / (1 - gain);
-    return fmt::format("{} steps more ({} B tokens)", number(run.steps.mean * more),
-                       number(run.tokens * more / 1e9));
+    return in_words(more_work({run.steps.mean, run.tokens}, gain));
   }
   return fmt::format("{} days less", number(run.wall_days.mean * gain));
 }
@@ -293,6 +290,15 @@ std::vector<Remedy> losses(const RunReport& report) {
 }
 
 }  // namespace
+
+WorkDone more_work(const WorkDone& now, double gain) {
+  const double more = gain / (1 - gain);
+  return {now.steps * more, now.tokens * more};
+}
+
+std::string in_words(const WorkDone& more) {
+  return fmt::format("{} steps more ({} B tokens)", number(more.steps), number(more.tokens / 1e9));
+}
 
 std::vector<Remedy> remedies(const RunReport& report, std::size_t most) {
   if (!report.step.memory.fits) {

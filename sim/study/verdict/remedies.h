@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <vector>
 
 #include "sim/study/run_report.h"
@@ -10,6 +11,20 @@ namespace headway::study {
 
 /// A remedy brings at least this share of the wall clock; what brings less is not worth a line.
 inline constexpr double kLeastGain = 0.002;
+
+/// What a run does in its time.
+struct WorkDone {
+  double steps = 0, tokens = 0;
+};
+
+/// What a gain of the wall clock brings where the wall clock ends the run: in the time that was
+/// needed for 1 - gain of it now all of it is done.
+/// @param now  without the gain
+/// @param gain  share of the time, below 1
+WorkDone more_work(const WorkDone& now, double gain);
+
+/// "1,200 steps more (5.03 B tokens)"
+std::string in_words(const WorkDone& more);
 
 /// What would shorten the run, in this order:
 /// - what was computed, the largest gain first: the checkpoint interval at which ETTR is best,

@@ -1,4 +1,4 @@
-#include "apps/headway/input.h"
+#include "sim/import/text_file.h"
 
 #include <algorithm>
 
@@ -8,7 +8,7 @@
 #include "sim/import/gzip.h"
 #include "sim/import/text_mark.h"
 
-namespace headway::apps {
+namespace headway::import {
 
 namespace {
 
@@ -22,11 +22,11 @@ std::string encoding_of(std::string_view text) {
 
 std::string unpacked(const std::string& path) {
   std::string text = core::read_file(path, core::kLargestMeasurement);
-  return import::is_gzip(text) ? import::gunzip(text, path, core::kLargestMeasurement) : text;
+  return is_gzip(text) ? gunzip(text, path, core::kLargestMeasurement) : text;
 }
 
 [[noreturn]] void refuse_byte(const std::string& text, const std::string& path, std::size_t at) {
-  auto mark = import::mark_at(text, path, at);
+  auto mark = mark_at(text, path, at);
   mark.text.clear();  // its bytes are what cannot be shown
   throw core::Error(std::move(mark),
                     fmt::format("byte 0x{:02x} is not valid UTF-8; save the file as UTF-8 text "
@@ -58,4 +58,4 @@ std::string read_log(const std::string& path) {
   return read.append(rest);
 }
 
-}  // namespace headway::apps
+}  // namespace headway::import

@@ -1,9 +1,9 @@
-// Files that verbs read which are no configuration: logs, tables, topology files.
+// Files of the user that are no configuration: logs, tables, topology files.
 #pragma once
 
 #include <string>
 
-namespace headway::apps {
+namespace headway::import {
 
 /// The text of a file; one packed by gzip is unpacked.
 /// @throws core::Error if it cannot be read, is larger than core::kLargestMeasurement, as it is or
@@ -14,4 +14,4 @@ std::string read_input(const std::string& path);
 /// as the sign for what is no character.
 std::string read_log(const std::string& path);
 
-}  // namespace headway::apps
+}  // namespace headway::import
