@@ -13,7 +13,9 @@
 namespace headway::report {
 namespace {
 
+using testing::EndsWith;
 using testing::HasSubstr;
+using testing::Not;
 using testing::StartsWith;
 
 study::DrillReport long_drill() {
@@ -52,6 +54,20 @@ TEST(DrillScreen, IsNeverMoreThanAScreen) {
   EXPECT_THAT(text, HasSubstr("\nThe fault costs 10 min 00 s of the whole job; what would"));
   EXPECT_THAT(text, HasSubstr(" more, the last +"));
   EXPECT_THAT(text, HasSubstr("0 assumptions; 39 more warnings. More: --full\n"));
+}
+
+// A list that is cut says by how much, and where the rest is; also where nothing of it is shown.
+TEST(Screen, ATableSaysWhatItLeavesOut) {
+  const Page page{40};
+  const auto shown = [&](std::size_t lines) {
+    Screen screen(page);
+    screen.table({"The 3 best plans", {{"plan"}}, {{"1"}, {"2"}, {"3"}}, false}, lines,
+                 "--show plans");
+    return screen.text();
+  };
+  EXPECT_THAT(shown(20), Not(HasSubstr("--show")));
+  EXPECT_THAT(shown(5), EndsWith("   1\n  2 more: --show plans\n"));
+  EXPECT_EQ(shown(2), "  all 3: --show plans\n");
 }
 
 TEST(PlanScreen, SaysWhyThereIsNoPlan) {
