@@ -82,7 +82,7 @@ class Section {
       table.columns.push_back({what, false});
       table.rows.front().push_back(value);
     }
-    return (table.columns.empty() ? element("b", escaped(name())) : html_table(table)) + status() +
+    return status() + (table.columns.empty() ? element("b", escaped(name())) : html_table(table)) +
            verdict();
   }
 
