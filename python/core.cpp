@@ -473,6 +473,11 @@ std::string scenario_values(const std::string& path,
   return config::values_json(loaded.scenario, std::numeric_limits<std::size_t>::max());
 }
 
+/// The same as the text of a file.
+std::string scenario_text(const std::string& path, const std::string& text, const Strings& roots) {
+  return load(path, text, load_options(roots, {})).first.canonical_text;
+}
+
 /// @throws core::Error with every error of every file
 void check_all(const Strings& paths, const Strings& roots, const Strings& set) {
   std::vector<core::Diagnostic> errors;
@@ -538,6 +543,8 @@ PYBIND11_MODULE(_core, module) {
   module.def("check", &check_all, py::arg("paths"), py::arg("roots"), py::arg("set"), without_gil);
   module.def("scenario_values", &scenario_values, py::arg("path"), py::arg("text"),
              py::arg("roots"), py::arg("set"), py::arg("checked"), without_gil);
+  module.def("scenario_text", &scenario_text, py::arg("path"), py::arg("text"), py::arg("roots"),
+             without_gil);
   module.def(
       "schema", [](const std::string& kind) { return config::schema_of(kind); }, py::arg("kind"),
       without_gil);

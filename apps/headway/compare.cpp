@@ -77,9 +77,13 @@ int run_compare(int argc, char** argv) {
            "  headway compare configs/scenarios/reference-general-purpose.yaml "
            "configs/scenarios/reference-purpose-built.yaml --layers\n"
            "  headway compare s.yaml rank0.json.gz rank8.json.gz");
-  app.add_option("A", a, "Scenario file (YAML)")->required()->option_text(" ");
+  app.add_option("A", a, "Scenario file (YAML), or its name in the catalogue")
+      ->required()
+      ->transform(scenario_name())
+      ->option_text(" ");
   app.add_option("B", others, "The other scenario (YAML), or profiles of a run of A (JSON)")
       ->required()
+      ->transform(scenario_name())
       ->expected(1, -1)
       ->option_text(" ");
   app.add_flag("--layers", how.layers, "Switch layers one at a time, in every order (Shapley)");

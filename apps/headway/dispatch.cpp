@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <csignal>
 #include <filesystem>
 #include <fmt/core.h>
@@ -61,11 +62,16 @@ int run_verb(const std::string& name, int argc, char** argv) {
 
 /// Help, version or a verb.
 int answer(const std::string& name, int argc, char** argv) {
+  if (name == "help" && argc > 2) {  // headway help run
+    std::string option = "--help";
+    std::array<char*, 2> words{argv[2], option.data()};
+    return run_verb(argv[2], 2, words.data());
+  }
   if (name == "--help" || name == "-h" || name == "help") {
     print_help(help());
     return 0;
   }
-  if (name == "--version") {
+  if (name == "--version" || name == "-V") {
     print_result(fmt::format("headway {}\n", HEADWAY_VERSION));
     return 0;
   }

@@ -70,7 +70,10 @@ void add_options(CLI::App& app, DrillArguments& given) {
            "run.checkpoint.mode=sync\n"
            "  headway drill s.yaml --fault hang --monitor watchdog=off --format "
            "json");
-  app.add_option("SCENARIO", given.scenario, "Scenario file (YAML)")->required()->option_text(" ");
+  app.add_option("SCENARIO", given.scenario, "Scenario file (YAML), or its name in the catalogue")
+      ->required()
+      ->transform(scenario_name())
+      ->option_text(" ");
   app.add_option("--fault", given.fault,
                  "KIND[@WHERE][,key=value]; WHERE is nodeN, nodeN/gpuM, leafN, rackN, siteN")
       ->required()

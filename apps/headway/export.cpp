@@ -57,7 +57,10 @@ int run_export(int argc, char** argv) {
       ->required()
       ->check(one_of(names))
       ->option_text(fmt::format("{}", fmt::join(names, "|")));
-  app.add_option("FILE", given.file, "The scenario")->required()->option_text(" ");
+  app.add_option("FILE", given.file, "The scenario, or its name in the catalogue")
+      ->required()
+      ->transform(scenario_name())
+      ->option_text(" ");
   app.add_option("--set", options.set, "Change a value, as cluster.nodes=64; may be repeated")
       ->allow_extra_args(false)
       ->option_text("PATH=VALUE");

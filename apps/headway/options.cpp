@@ -215,6 +215,23 @@ CLI::Validator one_of(std::vector<std::string> words) {
           ""};
 }
 
+CLI::Validator scenario_name() {
+  return {[](std::string& text) {
+            std::error_code ignored;  // whatever is wrong with the file its reader says
+            if (fs::exists(text, ignored)) {
+              return std::string();
+            }
+            for (const auto& entry : config::list_entries("scenarios", config_roots())) {
+              if (entry.name == text) {
+                text = entry.path.string();
+                break;
+              }
+            }
+            return std::string();
+          },
+          ""};
+}
+
 CLI::Validator file_name() {
   return {[](const std::string& text) {
             return std::string(text.empty() ? core::kEmptyName

@@ -45,6 +45,10 @@ CLI::Validator whole_number(std::int64_t low, std::int64_t high = std::numeric_l
 /// option.
 CLI::Validator file_name();
 
+/// The name of a scenario's file, which becomes that of the catalogue's where there is no file but
+/// an entry of that name; for `transform`.
+CLI::Validator scenario_name();
+
 /// One of these words, as they stand in the help; says which one was meant by another.
 CLI::Validator one_of(std::vector<std::string> words);
 /// Text that a configuration file may hold: UTF-8.

@@ -173,7 +173,10 @@ int run_run(int argc, char** argv) {
   describe(app, "run",
            "  headway run configs/scenarios/llama-3.1-405b-16k-h100.yaml\n"
            "  headway run s.yaml --set parallelism.tensor=4 --format json --out r.json");
-  app.add_option("SCENARIO", given.scenario, "Scenario file (YAML)")->required()->option_text(" ");
+  app.add_option("SCENARIO", given.scenario, "Scenario file (YAML), or its name in the catalogue")
+      ->required()
+      ->transform(scenario_name())
+      ->option_text(" ");
   add_section_options(app, options, "memory, links, cost, assumptions", report::run_sections());
   add_file_options(app, given);
   app.add_flag("--explain", given.explain,

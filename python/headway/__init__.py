@@ -8,6 +8,8 @@
 Scenarios, values and results are those of the program ``headway``, to the last bit.
 """
 
+from typing import TYPE_CHECKING
+
 from headway import scenario
 from headway._api import check, diagnose, expect, place, plan, run, schema, solve
 from headway._core import Error, __version__
@@ -77,3 +79,13 @@ __all__ = [
     "validate",
     "worker",
 ]
+
+if not TYPE_CHECKING:  # checkers know what there is
+
+    def __getattr__(name: str) -> object:
+        if name == "load":
+            raise AttributeError(
+                "module 'headway' has no 'load': headway.run(path) predicts a file, and"
+                " headway.Scenario.load(path) reads it"
+            )
+        raise AttributeError(f"module 'headway' has no attribute '{name}'")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,7 +12,7 @@ from typing import Any, Literal
 from headway import _core
 from headway._arguments import Engine, Kind, Network, Objective, checked
 from headway._files import deliver
-from headway._progress import Listener, Progress, listener, watched
+from headway._progress import Progress, listener, watched
 from headway._words import (
     Axes,
     Changes,
@@ -35,6 +36,11 @@ from headway.results import (
     RunResult,
     SolveResult,
 )
+
+
+def _drawn(request: tuple[str, str, list[str], list[str], int, bool, bool, bool, str]) -> str:
+    """The result of a run again, with pictures, in silence."""
+    return watched(lambda watch: _core.run(*request, watch))[0]
 
 
 @checked
@@ -68,7 +74,8 @@ def run(
     scenario : path, Scenario or mapping
         The scenario file, or a scenario made in Python.
     set : mapping, optional
-        Values to change, such as ``{"cluster.nodes": 64, "cluster.node.gpu.memory": "94 GiB"}``.
+        Values to change, such as ``{"cluster.nodes": 64, "cluster.node.gpu.memory": "94 GiB"}``. A
+        mapping replaces the whole section, as ``--set`` does.
     trials, seed : int, optional
         Instead of ``run.trials`` and ``run.seed``.
     threads : int
@@ -124,15 +131,9 @@ def run(
 
     rooted = _changes({} if set is None else _rooted(set), seed, trials)
 
-    def predicted(
-        path: str, roots: list[str], changes: list[str], pictures: bool, told: Listener | None
-    ) -> tuple[str, str]:
-        request = (path, text, roots, changes, threads, fold, explain, pictures, network)
-        return watched(lambda watch: _core.run(*request, watch), told)
-
-    def drawn() -> str:  # wherever the process is by then, and in silence
-        elsewhere = [os.fspath(here / root) for root in roots]
-        return predicted(os.fspath(here / path), elsewhere, rooted, True, None)[0]
+    # Wherever the process, or another that has a copy of the result, is by then.
+    elsewhere = (os.fspath(here / path), text, [os.fspath(here / root) for root in roots], rooted)
+    drawn = functools.partial(_drawn, (*elsewhere, threads, fold, explain, True, network))
 
     files = {
         "trace": trace, "trace-ranks": trace_ranks, "trace-steps": trace_steps,
@@ -149,7 +150,8 @@ def run(
             with _file_of(scenario) as file:
                 json_text, table = _with_tables("run", file, *words, told=told)
         else:
-            json_text, table = predicted(path, roots, changes, pictures, told)
+            request = (path, text, roots, changes, threads, fold, explain, pictures, network)
+            json_text, table = watched(lambda watch: _core.run(*request, watch), told)
     return RunResult(json_text, table, None if pictures or network != "fluid" else drawn)
 
 
@@ -477,16 +479,27 @@ def diagnose(
 
 
 @checked
-def check(*paths: PathLike, set: Changes | None = None) -> None:
-    """Reads scenarios and catalogue entries; simulates nothing.
+def check(*scenarios: Source, set: Changes | None = None) -> None:
+    """Reads scenarios, also those made in Python, and catalogue entries; simulates nothing.
 
     Raises
     ------
     headway.Error
         With every error of every file.
     """
-    request = (_names(paths), _roots(), _changes(set))
+    sources = [_path_and_text(scenario) for scenario in scenarios]
+    request = ([path for path, text in sources if not text], _roots(), _changes(set))
     watched(lambda _: _core.check(*request))
+    for scenario, (_, text) in zip(scenarios, sources, strict=True):
+        if text:
+            scenario_values(scenario, set, checked=True)
+
+
+@checked
+def yaml_of(scenario: Source) -> str:
+    """The text of a file that says the same, every default written out."""
+    path, text = _path_and_text(scenario)
+    return watched(lambda _: _core.scenario_text(path, text, _roots()))
 
 
 @checked

@@ -10,15 +10,15 @@ import stat
 from pathlib import Path
 
 
-def deliver(path: str | os.PathLike[str], data: bytes, *, force: bool = False) -> None:
+def deliver(path: str | os.PathLike[str], data: bytes, *, force: bool | None = None) -> None:
     """Writes a file that is whole or not there: into a draft beside it, which then gets its name.
 
     Parameters
     ----------
     path : path
         A link is followed; into a stream or a device `data` goes as it is.
-    force : bool
-        Take the place of what is there, with its permissions.
+    force : bool or None
+        Take the place of what is there, with its permissions. None: whoever calls has no such word.
 
     Raises
     ------
@@ -28,7 +28,7 @@ def deliver(path: str | os.PathLike[str], data: bytes, *, force: bool = False) -
     target = Path(os.path.realpath(path))
     mode = target.stat().st_mode if target.exists() else None
     if mode is not None and not force:
-        raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), os.fspath(path))
+        raise _taken(path, force)
     if mode is not None and not stat.S_ISREG(mode):
         target.write_bytes(data)
         return
@@ -43,7 +43,7 @@ def deliver(path: str | os.PathLike[str], data: bytes, *, force: bool = False) -
         if force:
             os.replace(draft, target)
         else:
-            _link(draft, target, path)
+            _link(draft, target, _taken(path, force))
     finally:
         with contextlib.suppress(FileNotFoundError):
             draft.unlink()
@@ -59,12 +59,17 @@ def _draft(target: Path) -> tuple[Path, int]:
     raise AssertionError
 
 
-def _link(draft: Path, target: Path, path: str | os.PathLike[str]) -> None:
+def _taken(path: str | os.PathLike[str], force: bool | None) -> FileExistsError:
+    way_out = "" if force is None else "; force=True writes over it"
+    return FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST) + way_out, os.fspath(path))
+
+
+def _link(draft: Path, target: Path, taken: FileExistsError) -> None:
     """Gives the draft its name, which nobody has taken meanwhile."""
     try:
         os.link(draft, target)
     except FileExistsError:
-        raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), os.fspath(path)) from None
+        raise taken from None
     except OSError as failure:
         if failure.errno not in (errno.EPERM, errno.EOPNOTSUPP):
             raise

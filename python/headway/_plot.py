@@ -156,7 +156,9 @@ class Plots:
         no_run = json.loads(self._json).get("campaign") is None
         return (DRAWN - (OF_A_RUN if no_run else set())) if self._draw is not None else set()
 
-    def __call__(self, name: str) -> Chart:
+    def __call__(self, name: str = "") -> Chart:
+        if not name:
+            raise TypeError(f"name a chart: this result has {', '.join(self) or 'none'}")
         return self._chart(name, repr(name))
 
     def _chart(self, name: str, asked: str) -> Chart:

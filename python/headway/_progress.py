@@ -67,6 +67,8 @@ def listener(progress: Progress) -> Iterator[Listener | None]:
             bar.update(done - bar.n)
 
         yield show
+        if bar is not None:  # what was counted last may have ended between two looks
+            bar.update((bar.total or 0) - bar.n)
 
 
 @contextlib.contextmanager

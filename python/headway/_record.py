@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import difflib
+import functools
 import html
 import json
 import os
@@ -47,7 +49,10 @@ class Record(Mapping[str, Any]):
             try:
                 return self._values[key]
             except KeyError:
-                raise AttributeError(f"no '{key}'; there are {', '.join(self._values)}") from None
+                meant = meant_by(key, self)
+                guess = f"did you mean {' or '.join(meant)}; " if meant else ""
+                there = f"{guess}there are {', '.join(self._values)}"
+                raise AttributeError(f"no '{key}'; {there}") from None
 
     def __setattr__(self, key: str, value: object) -> None:
         raise AttributeError("results cannot be changed")
@@ -99,7 +104,7 @@ class Result(Record):
         object.__setattr__(self, "_draw", draw)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.json, self.table)
+        return type(self), (self.json, self.table, self._draw)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Result):
@@ -195,7 +200,7 @@ class Result(Record):
                 "the scenario's files have changed since this result, which was made without"
                 " pictures; run it again"
             )
-        object.__setattr__(self, "_draw", lambda: drawn)
+        object.__setattr__(self, "_draw", functools.partial(str, drawn))  # may be copied
         return drawn
 
     @property
@@ -207,7 +212,8 @@ class Result(Record):
 
     def to_pandas(self) -> pandas.DataFrame:
         """The result as a table: the list that was asked for (plans, rows, moments of a drill),
-        a line each, or else all figures in one line. Columns are dotted paths.
+        a line each, of two scenarios their figures side by side, or else all figures in one line.
+        Columns are dotted paths.
 
         Raises
         ------
@@ -217,9 +223,20 @@ class Result(Record):
         import pandas
 
         values = self.to_dict()
+        if values.get("schema", "").startswith("headway.compare/"):
+            return _side_by_side(values)
         if "plans" in values and not values["plans"]:
             return pandas.DataFrame()
-        for key in ("plans", "rows", "timeline", "suspects", "thresholds", "layers", "tiers"):
+        for key in (
+            "plans",
+            "rows",
+            "points",
+            "timeline",
+            "suspects",
+            "thresholds",
+            "layers",
+            "tiers",
+        ):
             if isinstance(values.get(key), list) and values[key]:
                 return pandas.json_normalize(values[key])
         return pandas.json_normalize(values)
@@ -286,6 +303,41 @@ class Result(Record):
             )
         data = watched(lambda _: _core.trace(self._drawn_json(), os.fspath(path), of_trial, steps))
         deliver(path, data, force=force)
+
+
+def meant_by(key: str, record: Record) -> list[str]:
+    """What somebody may mean by a name that a result does not have: names like it, and the same
+    name, or with its unit, in its parts."""
+    inside = [
+        (f"{part}.{name}", name)
+        for part, value in record.items()
+        if isinstance(value, Record)
+        for name in value
+    ]
+    same = [path for path, name in inside if name == key]
+    own = [name for name in record if name.startswith(f"{key}_")]
+    longer = [path for path, name in inside if name.startswith(f"{key}_")]
+    return (same or own or longer or difflib.get_close_matches(key, record, 1))[:2]
+
+
+def _side_by_side(values: dict[str, Any]) -> pandas.DataFrame:
+    """A line a figure: on both sides, their difference and ratio, what each layer makes of it."""
+    import pandas
+
+    a, b = (values[side]["figures"] for side in "ab")
+    lines = []
+    for key in a:
+        if isinstance(a[key], bool) or (a[key] is None and b[key] is None):
+            continue
+        both = a[key] is not None and b[key] is not None
+        line: dict[str, Any] = {"figure": key, "a": a[key], "b": b[key]}
+        line["difference"] = b[key] - a[key] if both else None
+        line["ratio"] = b[key] / a[key] if both and a[key] else None
+        for layer in values["layers"]:
+            if key in layer["figures"]:
+                line[layer["layer"]] = layer["figures"][key]["shapley"]
+        lines.append(line)
+    return pandas.DataFrame(lines).set_index("figure")
 
 
 def _untimed(values: Mapping[str, Any]) -> dict[str, Any]:

@@ -54,6 +54,7 @@ class Sweep(SweepResult):
                 "status": row.status,
                 "reason": row.reason,
                 "digest": row.digest,
+                "memory_warning": row.memory_warning,
             }
             for row in self.rows
         ]

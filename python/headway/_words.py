@@ -15,6 +15,7 @@ from typing import Any
 from headway import _core
 from headway._program import program
 from headway._progress import Listener
+from headway._record import Record
 from headway.scenario import Scenario, to_mapping
 
 PathLike = str | os.PathLike[str]
@@ -75,6 +76,9 @@ def _value_text(value: object) -> str:
 
 def _grid(axes: Axes) -> str:
     """Axes as the fields that list them take them: ``sweep.grid``, ``search.over``."""
+    for key, values in axes.items():
+        if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
+            raise TypeError(f"'{key}' takes a list of values, such as [{values!r}], not {values!r}")
     return json.dumps(
         [
             {"key": key, "values": [_value_text(value) for value in values]}
@@ -102,12 +106,23 @@ def _changes(
 
 
 def _path_and_text(scenario: Source) -> tuple[str, str]:
-    """A file, or the YAML text of a scenario made in Python (JSON is YAML); one reader for both."""
+    """A file, or the YAML text of a scenario made in Python (JSON is YAML); one reader for both.
+
+    Where there is no such file, that of the catalogue's scenario of this name.
+    """
+    if isinstance(scenario, Record):
+        raise TypeError(
+            "a result is no scenario: pass the path, Scenario or mapping that it was predicted of"
+        )
     if isinstance(scenario, (Scenario, Mapping)):
         return "<scenario>", json.dumps(to_mapping(scenario), default=_plain)
     if not isinstance(scenario, (str, os.PathLike)):
         raise TypeError(f"a scenario is a path, a Scenario or a mapping, not {scenario!r}")
-    return os.fspath(scenario), ""
+    path = os.fspath(scenario)
+    if not os.path.exists(path) and os.path.basename(path) == path and not Path(path).suffix:
+        entries = (Path(root) / "scenarios" / f"{path}.yaml" for root in _roots())
+        return next((str(entry) for entry in entries if entry.is_file()), path), ""
+    return path, ""
 
 
 def _command(words: Iterable[object]) -> list[str]:

@@ -76,6 +76,7 @@ CompareResult = Result
 ComparedSide = Record
 Figures = Record
 PartDifference = Record
+FieldDifference = Record
 LayerShares = Record
 LayerContribution = Record
 Mixture = Record

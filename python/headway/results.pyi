@@ -1902,6 +1902,10 @@ class CompareResult(Result):
         """where the bill of the mean usage differs: `cost` of both; empty where a side has no
         run or no prices [USD]"""
     @property
+    def differences(self) -> tuple[FieldDifference, ...]:
+        """the fields in which the two scenarios differ, defaults included; of parts with other
+        names (a node, a model) the names"""
+    @property
     def differing_layers(self) -> tuple[Literal["orchestration", "storage", "interconnect", "observability", "rest"], ...]:
         """layers in which the two scenarios are not equal"""
     @property
@@ -2000,6 +2004,20 @@ class PartDifference(Record):
     @property
     def share(self) -> float:
         """`difference` / the whole of the first file: those of all parts add up to B / A - 1"""
+
+class FieldDifference(Record):
+    """`differences[]` of ``headway compare``: the fields in which the two scenarios differ,
+    defaults included; of parts with other names (a node, a model) the names"""
+
+    @property
+    def key(self) -> str:
+        """path of the field, as `--set` takes it"""
+    @property
+    def a(self) -> str | None:
+        """of the first file, a long one cut; null where it has none"""
+    @property
+    def b(self) -> str | None:
+        """of the second file, likewise"""
 
 class LayerShares(Record):
     """`layers[]` of ``headway compare``: with `--layers`: who makes the difference"""
@@ -2150,7 +2168,7 @@ class SweepResult(Result):
         """the best point whose status is ok"""
     @property
     def warnings(self) -> tuple[str, ...]:
-        """prices of one GPU that bill another"""
+        """points whose memory has no room; prices of one GPU that bill another"""
     @property
     def rows(self) -> tuple[SweepRow, ...]:
         """a point each, in order"""
@@ -2180,6 +2198,11 @@ class SweepRow(Record):
     @property
     def figures(self) -> Mapping[str, float | None]:
         """figures of its run by their paths in `headway run`"""
+    @property
+    def memory_warning(self) -> str:
+        """where its peak leaves so little of the GPU's memory free that an allocator finds no
+        room and the step may take several times as long: what `headway run` says of it. Such a
+        point is ranked behind all that have room"""
 
 class SolveResult(Result):
     """The object of ``headway solve --format json``. Which value of a field meets a condition:
@@ -2221,6 +2244,9 @@ class SolveResult(Result):
     def sentences(self) -> tuple[str, ...]:
         """what was found, in words; the last is the answer"""
     @property
+    def warnings(self) -> tuple[str, ...]:
+        """what else to know of the answer: that its memory has no room"""
+    @property
     def points(self) -> tuple[SolvePoint, ...]:
         """all values looked at, by size"""
 
@@ -2249,6 +2275,10 @@ class SolvePoint(Record):
     @property
     def met(self) -> bool:
         """the run can be, and its figure keeps the condition"""
+    @property
+    def memory_warning(self) -> str:
+        """where its peak leaves so little of the GPU's memory free that an allocator finds no
+        room and the step may take several times as long: what `headway run` says of it"""
 
 class DrillResult(Result):
     """The object of ``headway drill --format json``. Times count from the fault. Model:

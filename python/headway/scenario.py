@@ -3845,7 +3845,9 @@ class Scenario:
         ----------
         changes
             Fields by their paths, with values as a file has them: ``{"cluster.nodes": 16,
-            "run.until.wall": "30 d", "cluster.node.nic.bandwidth": "400 Gbps"}``.
+            "run.until.wall": "30 d", "cluster.node.nic.bandwidth": "400 Gbps"}``. A mapping
+            replaces the whole section, as ``--set`` does: ``{"parallelism": {"tensor": 4}}`` has
+            every other field of it at its default; ``{"parallelism.tensor": 4}`` changes one.
 
         Returns
         -------
@@ -3861,6 +3863,54 @@ class Scenario:
 
         changed: Scenario = from_values(type(self), scenario_values(self, changes, checked=True))
         return changed
+
+    def with_layout(self, plan: Mapping[str, Any]) -> Scenario:
+        """Another scenario, laid out as a plan of this one; this one stays as it is.
+
+        Parameters
+        ----------
+        plan
+            One of ``headway.plan(scenario).plans``. Of a search over several machines the others
+            need theirs first, by `with_`; ``headway.plan(..., save=FOLDER)`` writes whole scenarios.
+
+        Returns
+        -------
+        Scenario
+            With the plan's layout, nodes, batch, sequence length and precision.
+        """
+        follows = ("micro_batches",)  # from the batch and the degrees
+        layout = {k: v for k, v in plan["layout"].items() if k not in follows and v is not None}
+        changes = {f"parallelism.{key}": value for key, value in layout.items()}
+        for key in ("global_batch", "sequence_length", "precision"):
+            changes[f"training.{key}"] = plan[key]
+        return self.with_({**changes, "cluster.nodes": plan["nodes"]})
+
+    def to_yaml(self) -> str:
+        """Turn it into the text of a file, every `use` looked up and every default written out."""
+        from headway._api import yaml_of
+
+        return yaml_of(self)
+
+    def save(self, path: str | PathLike[str], *, force: bool = False) -> None:
+        """Write a file that `load` reads back to an equal scenario.
+
+        Parameters
+        ----------
+        path
+            The file.
+        force
+            Overwrite it.
+
+        Raises
+        ------
+        FileExistsError
+            If it is there and `force` is not set.
+        headway.Error
+            With every error of a scenario that was made in Python.
+        """
+        from headway._files import deliver
+
+        deliver(path, self.to_yaml().encode(), force=force)
 
     def __repr__(self) -> str:
         return scenario_text(self)

@@ -99,6 +99,16 @@ Entry* Node::find(std::string_view key) {
   return const_cast<Entry*>(std::as_const(*this).find(key));  // NOLINT: the same search
 }
 
+bool same_value(const Node& a, const Node& b) {
+  const auto entries = [](const Entry& one, const Entry& other) {
+    return one.key == other.key && same_value(one.value, other.value);
+  };
+  return a.kind == b.kind && a.text == b.text &&
+         std::equal(a.items.begin(), a.items.end(), b.items.begin(), b.items.end(), same_value) &&
+         std::equal(a.entries.begin(), a.entries.end(), b.entries.begin(), b.entries.end(),
+                    entries);
+}
+
 std::string describe(const Node& node) {
   switch (node.kind) {
     case Node::Kind::mapping:

@@ -80,6 +80,9 @@ struct Entry {
   Node value;
 };
 
+/// Whether both hold the same, wherever they were written.
+bool same_value(const Node& a, const Node& b);
+
 /// "a mapping", "a list", "the text 'x'": for "must be ..., not ...".
 std::string describe(const Node& node);
 

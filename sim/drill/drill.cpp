@@ -116,8 +116,9 @@ Fault placed(const Fault& given, const DrillSetup& setup) {
 
 void check_place(const training::ClusterSpec& cluster, const Fault& fault) {
   if (fault.node < 0 || fault.node >= cluster.nodes) {
-    throw core::Error(fmt::format("--fault: there is no node {}; the job has nodes 0 to {}",
-                                  fault.node, cluster.nodes - 1));
+    throw core::Error(fmt::format(
+        "--fault: there is no node {}; the job has nodes 0 to {}, and GPUs 0 to {}", fault.node,
+        cluster.nodes - 1, std::int64_t{cluster.nodes} * cluster.node.gpus - 1));
   }
   if (fault.gpu < 0 || fault.gpu >= cluster.node.gpus) {
     throw core::Error(fmt::format("--fault: there is no GPU {}; a node has GPUs 0 to {}", fault.gpu,

@@ -13,7 +13,7 @@ using training::Scenario;
 namespace {
 
 /// As text that is read back to the same bits.
-std::string quoted(Seconds time) { return fmt::format("'{} s'", time.si()); }
+std::string quoted(Seconds time) { return fmt::format("'{:.6g} s'", time.si()); }
 
 /// @param time  zero: the monitor's own
 void watch(std::vector<Change>& changes,

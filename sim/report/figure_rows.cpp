@@ -4,6 +4,7 @@
 
 #include "sim/core/error.h"
 #include "sim/report/table.h"
+#include "sim/study/words.h"
 
 namespace headway::report {
 
@@ -22,7 +23,10 @@ std::string shown(const LabelledFigure& how, const Figure& figure) {
   if (!value) {
     return "-";
   }
-  return how.share ? percent(*value * how.scale) : number(*value * how.scale);
+  constexpr double kPercent = 100;  // Source: the prefix
+  return how.share               ? percent(*value * how.scale)
+         : how.scale == kPercent ? study::percent_figures(*value)
+                                 : number(*value * how.scale);
 }
 
 }  // namespace

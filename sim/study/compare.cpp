@@ -211,6 +211,8 @@ CompareReport compare(const config::LoadedScenario& a,
   report.version = HEADWAY_VERSION;
   report.label_a = label_of(a.scenario, scenario_digest(a));
   report.label_b = label_of(b.scenario, scenario_digest(b));
+  report.differences = config::differing_fields(a.scenario, b.scenario);
+  name_apart(report);
   report.resolved_a = a.canonical_text;
   report.resolved_b = b.canonical_text;
   Driver driver({.threads = options.threads,

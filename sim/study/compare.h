@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "sim/config/differences.h"
 #include "sim/config/load.h"
 #include "sim/core/result_fields.h"
 #include "sim/study/run_report.h"
@@ -140,6 +141,7 @@ struct CompareReport {
   /// By part, the largest difference first; parts that neither has are left out. Empty where a side
   /// lacks the whole.
   std::vector<PartDifference> step_parts, ledger_parts, cost_parts;
+  std::vector<config::FieldDifference> differences;
   std::vector<Layer> differing;           ///< layers in which A and B are not equal
   std::vector<Mixture> mixtures;          ///< all of them, if asked for
   std::vector<Attribution> attributions;  ///< of every figure that both have, if asked for
@@ -168,6 +170,9 @@ struct CompareReport {
     v.figure("cost_parts_usd", cost_parts, "USD",
              "where the bill of the mean usage differs: `cost` of both; empty where a side has no "
              "run or no prices");
+    v.part("differences", differences,
+           "the fields in which the two scenarios differ, defaults included; of parts with other "
+           "names (a node, a model) the names");
     v.part("differing_layers", differing, "layers in which the two scenarios are not equal");
     v.part("layers", shares(), "with `--layers`: who makes the difference");
     v.part("mixtures", mixtures, "with `--layers`: A with the layers `from_b` of B");
@@ -176,6 +181,9 @@ struct CompareReport {
     v.part("warnings", warnings, "what else to know");
   }
 };
+
+/// Two sides that are called alike are called by what differs too: ", with parallelism.tensor=2".
+void name_apart(CompareReport& report);
 
 struct CompareOptions {
   bool layers = false;  ///< divide the differences among the layers

@@ -52,6 +52,28 @@ TEST_F(CommandLine, VersionIsPrinted) {
   EXPECT_THAT(run("--version").out, testing::MatchesRegex("headway [0-9]+\\.[0-9]+\\.[0-9]+\n"));
 }
 
+TEST_F(CommandLine, WhatOthersCallHelpAndVersionIsUnderstood) {
+  EXPECT_EQ(run("help run").out, run("run --help").out);
+  EXPECT_EQ(run("help").out, run("--help").out);
+  EXPECT_EQ(run("help runn").code, 2);
+  EXPECT_EQ(run("-V").out, run("--version").out);
+}
+
+// A scenario of the catalogue by its name, where there is no such file.
+TEST_F(CommandLine, ScenariosOfTheCatalogueHaveNames) {
+  const std::string name = "small-llama-8b-64-h100";
+  const std::string path = HEADWAY_ROOT "/configs/scenarios/" + name + ".yaml";
+  const std::string how = " --trials 1 --set run.until.steps=10";
+  const auto named = run("run " + name + how);
+  EXPECT_EQ(named.code, 0) << named.err;
+  EXPECT_EQ(named.out, run("run " + path + how).out);
+  EXPECT_EQ(run("sweep " + name + " --sweep parallelism.tensor=1,2 --dry-run").code, 0);
+  EXPECT_EQ(run("compare " + name + " " + name + how).code, 0);
+  write_small(name);
+  EXPECT_THAT(run("run " + name).out, testing::StartsWith("Small\n")) << "a file comes first";
+  EXPECT_THAT(run("run small-llama-8b-64-h10").err, HasSubstr("there is no such file"));
+}
+
 TEST_F(CommandLine, WithoutAVerbTheHelpGoesToStandardErrorAndTheCodeIsTwo) {
   const auto nothing = run("");
   EXPECT_EQ(nothing.code, 2);
@@ -151,8 +173,8 @@ TEST_F(CommandLine, ComplaintsOfTheLineAreInTheWordsOfTheHouse) {
 // Too few and too many words behind a verb: what is missing is told as the help tells it.
 TEST_F(CommandLine, ComplaintsSayWhatIsMissingAndWhatIsTooMuch) {
   const std::vector<std::pair<const char*, const char*>> slips = {
-      {"run", "SCENARIO is required: Scenario file (YAML)"},
-      {"compare", "A is required: Scenario file (YAML)"},
+      {"run", "SCENARIO is required: Scenario file (YAML), or its name in the catalogue"},
+      {"compare", "A is required: Scenario file (YAML), or its name in the catalogue"},
       {"compare a.yaml",
        "B is required: The other scenario (YAML), or profiles of a run of A (JSON)"},
       {"diagnose s.yaml", "LOG is required: What was measured; each file says itself what it is"},
@@ -265,7 +287,7 @@ TEST_F(CommandLine, SaysWhatWasMeant) {
   write_small("small.yaml");
   const std::vector<std::pair<std::string, std::string>> cases{
       {"run smal.yaml", "smal.yaml: there is no such file; did you mean small.yaml?"},
-      {"run small-llama-8b-64-h100", "configs/scenarios/small-llama-8b-64-h100.yaml?"},
+      {"run small-llama-8b-64-h100.yaml", "configs/scenarios/small-llama-8b-64-h100.yaml?"},
       {"topo fattree --nodes 8",
        "fattree: there is no such file, and no cluster, fabric or node of"},
       {"topo rail-optimised-ndr --nodes 8", "did you mean 'rail-optimized-ndr'?"},

@@ -79,7 +79,10 @@ TEST_F(CompareVerb, DifferencesOfPartsAddUpToThatOfTheWhole) {
 TEST_F(CompareVerb, AStepThatDiffersIsDividedIntoItsParts) {
   write_small("a.yaml");
   const std::string both =
-      "compare a.yaml " HEADWAY_ROOT "/configs/scenarios/small-llama-8b-64-h100.yaml";
+      "compare a.yaml " HEADWAY_ROOT
+      "/configs/scenarios/small-llama-8b-64-h100.yaml"
+      " --set training.global_batch=64 --set training.sequence_length=4096";  // steps of as much
+                                                                              // work
   const json result = json::parse(run(both + " --format json").out);
   const json& top = result["step_parts_s"][0];
   EXPECT_GT(std::abs(top["share"].get<double>()), 0.01);
@@ -90,11 +93,27 @@ TEST_F(CompareVerb, AStepThatDiffersIsDividedIntoItsParts) {
   EXPECT_TRUE(result["ledger_parts_gpu_s"].empty()) << "A has no run";
 }
 
+TEST_F(CompareVerb, ListsTheInputsThatDiffer) {
+  write_small("a.yaml", kDrillRun);
+  write_small("b.yaml", kOther);
+  const json result = json::parse(run("compare a.yaml b.yaml --format json").out);
+  EXPECT_EQ(result["differences"][0],
+            json({{"key", "run.checkpoint.interval"}, {"a", "900 s"}, {"b", "300 s"}}));
+  EXPECT_EQ(result["b"]["name"],
+            "Small, with run.checkpoint.interval=300 s, run.checkpoint.mode=async, 3 more");
+  const std::string table = run("compare a.yaml b.yaml").out;
+  EXPECT_THAT(table, HasSubstr("Inputs that differ"));
+  EXPECT_THAT(table, testing::ContainsRegex("run.checkpoint.mode +sync +async"));
+  run("compare a.yaml b.yaml --report page.html");
+  EXPECT_THAT(read("page.html"), HasSubstr("<h2>Inputs that differ</h2>"));
+}
+
 TEST_F(CompareVerb, EqualArchitecturesDifferInNothing) {
   write_small("a.yaml");
   const json result = json::parse(run("compare a.yaml a.yaml --layers --format json").out);
   EXPECT_EQ(result["differing_layers"], json::array());
   EXPECT_EQ(result["a"], result["b"]);
+  EXPECT_EQ(result["differences"], json::array());
   EXPECT_THAT(run("compare a.yaml a.yaml").out, HasSubstr("A and B are the same architecture."));
 }
 

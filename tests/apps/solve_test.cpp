@@ -254,5 +254,31 @@ TEST_F(SolveVerb, FindsSlipsBeforeAnythingIsSimulated) {
   }
 }
 
+// An answer whose allocator has no room is marked, as `run` would warn of it.
+TEST_F(SolveVerb, WarnsOfAnAnswerWithoutRoomInItsMemory) {
+  const std::string question =
+      "solve s.yaml training.sequence_length --for 'memory.peak_bytes <= 83e9' ";
+  const json found = solved("training.sequence_length --for 'memory.peak_bytes <= 83e9'");
+  const std::string warning = found["answer"]["memory_warning"];
+  EXPECT_THAT(warning, HasSubstr("an allocator that finds no room"));
+  EXPECT_THAT(found["warnings"][0].get<std::string>(), HasSubstr(warning));
+  const std::string table = run(question).out;
+  EXPECT_THAT(table, HasSubstr("ok, memory nearly full"));
+  EXPECT_THAT(table, HasSubstr("Warning: at " + found["answer"]["value"].get<std::string>()));
+  const json roomy = solved("training.sequence_length --for 'memory.peak_bytes <= 70e9'");
+  EXPECT_EQ(roomy["answer"]["memory_warning"], "");
+  EXPECT_TRUE(roomy["warnings"].empty());
+}
+
+// A figure of a block that the scenario does not have is no value that none meets.
+TEST_F(SolveVerb, SaysWhichPartOfTheScenarioIsMissing) {
+  write_small("t.yaml", "run: {until: {steps: 1000}}\n");
+  const auto outcome =
+      run("solve t.yaml cluster.spares --for 'campaign.time_to_market.ready_days.p95 <= 120'");
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_THAT(outcome.err, HasSubstr("for want of run.bring_up; add it ('headway explain "
+                                     "run.bring_up')"));
+}
+
 }  // namespace
 }  // namespace headway::apps

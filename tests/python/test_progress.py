@@ -75,6 +75,16 @@ def test_a_bar_begins_with_the_first_count(small, capsys):
     assert "0it [" not in drawn  # what a bar without a total begins with
 
 
+def test_a_bar_ends_full(capsys):
+    with headway._progress.listener(True) as told:
+        told("trials", 0, 4)
+    assert "trials: 100%" in capsys.readouterr().err
+    with pytest.raises(Heard), headway._progress.listener(True) as told:
+        told("trials", 1, 4)
+        raise Heard
+    assert "100%" not in capsys.readouterr().err, "nor what failed"
+
+
 def test_without_tqdm_a_line_tells_how_far_it_is(monkeypatch, capsys):
     for name in [name for name in sys.modules if name.split(".")[0] == "tqdm"]:
         monkeypatch.delitem(sys.modules, name)

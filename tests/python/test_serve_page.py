@@ -93,6 +93,23 @@ if CAN_BROWSE:
         expect(field).to_have_value("1")
         assert tab.page.locator(".error:visible").count() == 0
 
+    def test_what_is_typed_back_is_no_change(tab):
+        tab.change("parallelism.tensor", "4")
+        expect(tab.page.locator("#changes li")).to_have_count(1)
+        tab.change("parallelism.tensor", "2")
+        expect(tab.page.locator("#changes li")).to_have_count(0)
+        tab.simulated()
+        assert "follows" not in tab.page.inner_text("#speed"), "it has come"
+
+    def test_an_error_of_a_drill_goes_with_the_next_answer(tab):
+        tab.page.fill("#where", "@node99")
+        tab.page.click("#drill")
+        expect(tab.page.locator("#errors .bad")).to_contain_text("there is no node 99")
+        tab.page.fill("#where", "@node1")
+        tab.page.click("#drill")
+        tab.page.wait_for_selector("body[data-answered=drill]")
+        expect(tab.page.locator("#errors .bad")).to_have_count(0)
+
     def test_the_text_can_be_edited_and_takes_the_changes(tab):
         tab.change("cluster.nodes", "4")
         tab.page.click("#tab-text")

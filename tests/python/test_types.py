@@ -24,6 +24,9 @@ pipeline: int = scenario.parallelism.pipeline
 until = scenario.run.until  # not every job has an end
 print(scenario.training.global_batch / nodes, memory.upper(), until.tokens if until else None)
 larger = scenario.with_({"cluster.nodes": 2 * nodes, "run.checkpoint.interval": "900 s"})
+larger.save("larger.yaml", force=True)
+for line in larger.to_yaml().splitlines():
+    print(line)
 print(larger.run.checkpoint.interval, larger.model.layers // pipeline, len(larger.assert_))
 made = Scenario(name="Made here", cluster=headway.scenario.ClusterSpec(nodes=2))
 headway.run(larger)
@@ -32,7 +35,7 @@ time: float = result.step.time_s
 print(result.status, time, result.to_pandas())
 result.plot.step()
 for plan in headway.plan(scenario, over={"cluster.nodes": [32, 64]}, top=3).plans:
-    print(plan.step.time_s)
+    print(plan.step.time_s, scenario.with_layout(plan).name)
     quicker: bool = plan.step.time_s < time
 if result.campaign is not None:  # not every run has one
     days: float = result.campaign.wall_days.p50

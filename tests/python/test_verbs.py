@@ -310,8 +310,26 @@ def test_what_needs_pictures_is_drawn_on_demand(small, tmp_path):
         changed.plot.timeline()
     import pickle
 
-    with pytest.raises(ValueError, match="pictures=True"):  # only its figures travelled
+    with pytest.raises(ValueError, match="files have changed since this result"):
         pickle.loads(pickle.dumps(changed)).plot.timeline()
+
+
+def test_copies_of_a_result_have_its_charts(small, tmp_path, monkeypatch):
+    import copy
+    import pickle
+
+    monkeypatch.chdir(small.parent)
+    result = headway.run(small.name, set={"run.trials": 2})
+    copies = [pickle.loads(pickle.dumps(result)), copy.deepcopy(result)]
+    monkeypatch.chdir("/")
+    for each in copies:
+        timeline = each.plot.timeline().specification
+        assert timeline == result.plot.timeline().specification
+        # ... and of one that was drawn before.
+        assert copy.deepcopy(each).plot.timeline().specification == timeline
+    copies[0].trace(tmp_path / "step.json")
+    copies[0].report(tmp_path / "page.html")
+    assert "Pipeline" in (tmp_path / "page.html").read_text()
 
 
 def test_what_is_drawn_later_is_of_the_same_files(small, tmp_path, monkeypatch):
@@ -465,6 +483,15 @@ def test_results_are_tables(small):
     frame = plans.to_pandas()
     assert list(frame["step.time_s"]) == [plan.step.time_s for plan in plans.plans]
     assert len(headway.drill(small, "hang").to_pandas()) > 3
+    both = headway.compare(small, small)
+    frame = both.to_pandas()
+    assert list(frame.columns) == ["a", "b", "difference", "ratio"]
+    assert frame.loc["step_time_s", "a"] == both.a.figures.step_time_s
+    assert frame.loc["step_time_s", "ratio"] == 1
+    found = headway.solve(small, "cluster.nodes", "step.tokens_per_s >= 3e5")
+    frame = found.to_pandas()
+    assert list(frame["value"]) == [point.value for point in found.points]
+    assert list(frame["figure"]) == [point.figure for point in found.points]
 
 
 def test_a_profile_beside_its_scenario(small, command, tmp_path):

@@ -388,13 +388,17 @@ TEST(Page, SaysHowToHaveItAgain) {
   drill["fault"]["kind"] = "nic-down";
   const std::string page = report_page({{{drill, "r.json"}, "from r.json"}}, "");
   EXPECT_THAT(page, HasSubstr("<title>Fire drill of nic-down: Llama</title>"));
-  EXPECT_THAT(page, HasSubstr("Again: <code>headway drill scenario.yaml</code>"));
+  EXPECT_THAT(page,
+              HasSubstr("Again: save <code>resolved</code> as scenario.yaml of the result's JSON, "
+                        "then <code>headway drill scenario.yaml</code> with the fault as "
+                        "asked"));
   EXPECT_THAT(page_of(drill), testing::Not(HasSubstr("Again:")));
   Json run = full_result();
   run["pictures"]["scenario"] = "name: Llama\n";
-  EXPECT_THAT(report_page({{{run, "r.json"}, "from r.json"}}, ""),
-              HasSubstr("headway run scenario.yaml</code>, of what the result has under "
-                        "<code>pictures.scenario</code>"));
+  EXPECT_THAT(
+      report_page({{{run, "r.json"}, "from r.json"}}, ""),
+      HasSubstr("Again: save <code>pictures.scenario</code> as scenario.yaml of the result's "
+                "JSON, then <code>headway run scenario.yaml</code>."));
 }
 
 TEST(Page, CommandIsThatOfTheResultAlone) {
@@ -429,6 +433,14 @@ TEST(Page, ThePlansOnTheFrontAreTold) {
   plan["objective"] = "dollars";
   plan["beside"] = {"energy"};
   EXPECT_EQ(front()["encoding"]["color"]["title"], "front of dollars, energy");
+  // Of several clusters each has its mark, with a legend.
+  EXPECT_FALSE(front()["encoding"].contains("shape"));
+  Json other = plan["simulated_plans"][0];
+  other["nodes"] = 64;
+  other["machine"] = "b200";
+  plan["simulated_plans"].push_back(other);
+  EXPECT_EQ(front()["encoding"]["shape"]["title"], "cluster");
+  EXPECT_EQ(front()["data"]["values"][1]["cluster"], "b200, 64 nodes");
 }
 
 TEST(Page, LongListsOfTheScenarioAreCut) {

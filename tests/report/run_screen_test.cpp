@@ -176,6 +176,16 @@ TEST(RunScreen, AWarningOfTwoLinesIsShownWhole) {
   report.remedies.resize(9, report.remedies.front());
   report.asked.assign(9, "asked");
   EXPECT_THAT(run_screen(report), HasSubstr("two spare nodes would do\n"));
+  // Longer ones too: remedies make room, and where that is not enough the screen is longer.
+  report.warnings = {
+      "the peak is 96.4 % of the GPU's memory: an allocator that finds no room frees and allocates "
+      "again, and steps of such runs took 3 to 8 times as long; leave 5 % free"};
+  for (const std::size_t width : {40U, 80U}) {
+    const std::string text = run_screen(report, {width});
+    EXPECT_THAT(text, HasSubstr("leave 5 %"));
+    EXPECT_THAT(text, HasSubstr(" free\n"));
+    EXPECT_LE(widest_line(text), width);
+  }
 }
 
 }  // namespace

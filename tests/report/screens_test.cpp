@@ -13,7 +13,9 @@
 namespace headway::report {
 namespace {
 
+using testing::EndsWith;
 using testing::HasSubstr;
+using testing::Not;
 using testing::StartsWith;
 
 study::DrillReport long_drill() {
@@ -57,22 +59,36 @@ TEST(DrillScreen, IsNeverMoreThanAScreen) {
 // Members of the Pareto front are marked, and are what a short table has.
 TEST(Screen, LeavesRowsThatStayOutLast) {
   Table table{"Plans", {{"plan", false}}, {}, false, {}};
-  for (const char* row : {"1*", "2", "3", "4", "5*", "6"}) {
+  for (const char* row : {"a*", "b", "c", "d", "e*", "f"}) {
     table.rows.push_back({row});
     table.stays.push_back(row[1] == '*');
   }
   const auto shown = [&](std::size_t lines) {
     Screen screen({});
-    screen.table(table, lines);
+    screen.table(table, lines, "--all");
     return screen.text();
   };
   const auto all = shown(100);
   const auto heading = static_cast<std::size_t>(std::count(all.begin(), all.end(), '\n')) - 6;
-  EXPECT_THAT(shown(heading + 3), HasSubstr("1*"));
-  EXPECT_THAT(shown(heading + 3), HasSubstr("2"));
-  EXPECT_THAT(shown(heading + 3), HasSubstr("5*"));
-  EXPECT_THAT(shown(heading + 3), testing::Not(HasSubstr("3")));
-  EXPECT_THAT(shown(heading + 1), testing::Not(HasSubstr("5*")));
+  EXPECT_THAT(shown(heading + 4), HasSubstr("a*"));
+  EXPECT_THAT(shown(heading + 4), HasSubstr("\nb "));
+  EXPECT_THAT(shown(heading + 4), HasSubstr("e*"));
+  EXPECT_THAT(shown(heading + 4), testing::Not(HasSubstr("\nc ")));
+  EXPECT_THAT(shown(heading + 2), testing::Not(HasSubstr("e*")));
+}
+
+// A list that is cut says by how much, and where the rest is; also where nothing of it is shown.
+TEST(Screen, ATableSaysWhatItLeavesOut) {
+  const Page page{40};
+  const auto shown = [&](std::size_t lines) {
+    Screen screen(page);
+    screen.table({"The 3 best plans", {{"plan"}}, {{"1"}, {"2"}, {"3"}}, false}, lines,
+                 "--show plans");
+    return screen.text();
+  };
+  EXPECT_THAT(shown(20), Not(HasSubstr("--show")));
+  EXPECT_THAT(shown(5), EndsWith("   1\n  2 more: --show plans\n"));
+  EXPECT_EQ(shown(2), "  all 3: --show plans\n");
 }
 
 TEST(PlanScreen, SaysWhyThereIsNoPlan) {

@@ -45,6 +45,20 @@ TEST(SweepChart, NumbersAreAnAxisInOrder) {
   EXPECT_EQ(chart["encoding"]["color"]["title"], "parallelism.tensor");
 }
 
+// The third axis has a legend of its own: lines that differ in it alone are told apart.
+TEST(SweepChart, TheThirdAxisIsInDashesOrShapes) {
+  Json result = sweep_of({{"4", "1"}, {"16", "1"}, {"4", "1"}, {"16", "1"}});
+  for (std::size_t i = 0; i < 4; ++i) {
+    result["rows"][i]["changes"]["parallelism.zlast"] = i < 2 ? "a" : "b";
+  }
+  Json encoding = chart_of(result)["encoding"];
+  EXPECT_EQ(encoding["strokeDash"]["field"], "axis 3");
+  EXPECT_EQ(encoding["strokeDash"]["title"], "parallelism.zlast");
+  EXPECT_TRUE(encoding["detail"].empty());
+  result["rows"][0]["changes"]["cluster.nodes"] = "dgx-h100";
+  EXPECT_EQ(chart_of(result)["encoding"]["shape"]["field"], "axis 3");
+}
+
 TEST(SweepChart, TicksStandWherePointsAreUnlessThereAreMany) {
   const Json chart = chart_of(sweep_of({{"4", "1"}, {"16", "1"}, {"4", "2"}}));
   EXPECT_EQ(chart["encoding"]["x"]["axis"]["values"], Json({4, 16}));

@@ -18,12 +18,14 @@ std::string refusal_of(const std::string& text) {
 
 TEST(SweepLines, AreReadAsTheyWereWritten) {
   study::SweepReport report;
-  report.rows.push_back({3, {{"cluster.nodes", "4"}}, "abc", study::PointStatus::ok, "", {}});
+  report.rows.push_back(
+      {3, {{"cluster.nodes", "4"}}, "abc", study::PointStatus::ok, "", {}, "no room"});
   const auto rows = read_sweep_lines(sweep_lines(report), "a.jsonl");
   ASSERT_EQ(rows.size(), 1U);
   EXPECT_EQ(rows[0].point, 3);
   EXPECT_EQ(rows[0].changes, report.rows[0].changes);
   EXPECT_EQ(rows[0].status, study::PointStatus::ok);
+  EXPECT_EQ(rows[0].memory_warning, "no room");
 }
 
 TEST(SweepLines, ThatAreNoneAreNamed) {
@@ -33,7 +35,7 @@ TEST(SweepLines, ThatAreNoneAreNamed) {
   EXPECT_EQ(refusal_of("{}\n"), refused);
   EXPECT_EQ(refusal_of(R"({"point": "one"})"), refused);
   EXPECT_EQ(refusal_of(R"({"point": 1, "changes": {}, "digest": "", "status": "no such",)"
-                       R"( "reason": "", "figures": {}})"),
+                       R"( "reason": "", "figures": {}, "memory_warning": ""})"),
             refused);
 }
 

@@ -37,6 +37,25 @@ TEST(Tiles, OfAPlanAreThoseOfItsBestLayout) {
   EXPECT_EQ(tiles_of(plan).size(), 1U);
 }
 
+TEST(Tiles, WhatDoesNotFitSaysHowMuchOfHowMuch) {
+  Json run = specimen_result("headway.run/1");
+  run["status"] = "infeasible";
+  run["memory"]["peak_bytes"] = 182.0 * 1073741824;
+  run["memory"]["capacity_bytes"] = 80.0 * 1073741824;
+  EXPECT_THAT(tiles_of(run),
+              Contains(Pair("182 of 80.0 GiB", "are needed on the fullest GPU: it does not fit")));
+  const std::string page = report_summary({run, "r.json"});
+  EXPECT_LT(page.find("Status: infeasible"), page.find("182 of 80.0 GiB")) << "before any figure";
+}
+
+// Less than all of a run is not shown as all of it, on any view.
+TEST(Tiles, AShareBelowAllIsNotAll) {
+  Json sweep = specimen_result("headway.sweep/1");
+  sweep["best_point"] = sweep["rows"][0]["point"];
+  sweep["rows"][0]["figures"] = {{"campaign.ettr.p50", 0.9996}};
+  EXPECT_THAT(tiles_of(sweep), Contains(Pair("99.96 %", "ETTR, median of the best point")));
+}
+
 TEST(Tiles, ARangeWithoutWidthIsOneFigure) {
   Json run = parsed_result(R"({"schema": "headway.run/1", "campaign": {
     "wall_days": {"p5": 0.19789, "p50": 0.19789, "p95": 0.19791},
@@ -62,7 +81,8 @@ TEST(Tiles, OfAComparisonAreWhatBMakesOfA) {
     "b": {"name": "New", "figures": {"step_time_s": 3.0, "mfu": 0.5, "total_usd": 12}}})");
   EXPECT_THAT(tiles_of(both),
               testing::ElementsAre(Pair("-25.0 %", "step of B: 3.00 s, of A 4.00 s"),
-                                   Pair("+25.0 %", "MFU of B: 50.0 %, of A 40.0 %")));
+                                   Pair("+10.0 points", "MFU of B: 50.0 %, of A 40.0 %")))
+      << "of shares the difference, as the page of serve has it";
   both["b"]["figures"]["step_time_s"] = 10.0;
   EXPECT_THAT(tiles_of(both), Contains(Pair("2.50 x", "step of B: 10.0 s, of A 4.00 s")));
 }

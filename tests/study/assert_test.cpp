@@ -45,11 +45,21 @@ TEST(Assertion, FailsWhereTheRunHasNoSuchPart) {
                   "assert 'campaign.ettr.p50 > 0.5' fails: this run has no campaign.ettr.p50: the "
                   "scenario has no run.until"));
   EXPECT_TRUE(failures("campaign.ettr.p50 > 0.5", sample_report_with_campaign()).empty());
+  const std::string days = "campaign.time_to_market.ready_days.p95";
+  EXPECT_EQ(missing_part(days, sample_report().scenario), "run.until");
+  training::Scenario scenario = sample_report().scenario;
+  scenario.run.until.emplace();
+  EXPECT_EQ(missing_part(days, scenario), "run.bring_up");
+  scenario.run.bring_up.emplace();
+  EXPECT_EQ(missing_part(days, scenario), "");
 }
 
 TEST(Assertion, AnUnknownPathIsTheUsersFaultWithAGuess) {
   EXPECT_EQ(parse_error("step.mfuu > 0.3"),
             "the result has no number 'step.mfuu'; did you mean 'step.mfu'?\n");
+  EXPECT_EQ(parse_error("mfu > 0.3"), "the result has no number 'mfu'; did you mean 'step.mfu'?\n");
+  EXPECT_EQ(parse_error("ettr > 0.3"),
+            "the result has no number 'ettr'; did you mean 'campaign.ettr.p50'?\n");
   EXPECT_EQ(parse_error("step > 0.3"),
             "the result has no number 'step'; docs/definitions.md lists them, as 'step.mfu'\n");
 }

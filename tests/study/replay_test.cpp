@@ -212,6 +212,13 @@ TEST(Replay, WhatARankComputesIsThatOfItsBusiestStream) {
   EXPECT_NEAR(computed({host}), 900e-6, kTick);
 }
 
+// Traces are checked without a machine, however many ranks there are.
+TEST(Replay, AnyNumberOfRanksIsChecked) {
+  const ReplayReport report = describe_traces(import::join_traces(
+      import::alike(trace_of(0, {compute(0, 100), collective(1, kAllReduce, kMiB, {0})}), 64), {}));
+  EXPECT_EQ(report.ranks, 64);
+}
+
 TEST(Replay, TellsWhatIsInTraces) {
   const ReplayReport report = describe_traces(import::join_traces(
       import::alike(trace_of(0, {compute(0, 100), collective(1, kAllReduce, kMiB, {0}),

@@ -86,6 +86,22 @@ TEST(Verdicts, OfPlansFarApartDoNotCallThemClose) {
                                          testing::Not(testing::HasSubstr("this close"))));
 }
 
+TEST(Verdicts, SidesThatAreCalledAlikeAreToldApartByWhatDiffers) {
+  CompareReport report;
+  report.label_a.name = report.label_b.name = "Llama";
+  report.differences = {{"parallelism.tensor", "1", "2"}};
+  name_apart(report);
+  EXPECT_EQ(report.label_a.name, "Llama, with parallelism.tensor=1");
+  EXPECT_EQ(report.label_b.name, "Llama, with parallelism.tensor=2");
+  report.label_a.name = report.label_b.name = "Llama";
+  report.differences.resize(4, {"run.until", std::nullopt, "{steps}"});
+  name_apart(report);
+  EXPECT_EQ(report.label_a.name, "Llama, with parallelism.tensor=1, run.until=null, 2 more");
+  report.label_b.name = "Other";
+  name_apart(report);
+  EXPECT_EQ(report.label_b.name, "Other");
+}
+
 TEST(Verdicts, OfAComparisonSayWhoIsSlower) {
   CompareReport report;
   report.label_a.name = "Old";
@@ -108,6 +124,21 @@ TEST(Verdicts, OfAComparisonSayWhoIsSlower) {
       << "a part larger than the whole says what the others take back";
   EXPECT_THAT(with(6), EndsWith("communication: +1.50 of +2.00 s."));
   EXPECT_EQ(with(4), "A step takes as long on A (Old) as on B (New).");
+  report.step_parts.clear();
+  // A step of a quarter of the tokens that takes 2 / 4 of the time is half as fast.
+  report.a.tokens_per_s = 250;
+  report.b.tokens_per_s = 125;
+  report.step_parts = {{"data", "data-parallel communication", 3, 1, -0.5}};
+  EXPECT_EQ(with(2),
+            "A token takes 2.00 times as long on B (New) as on A (Old). Steps are of 250 tokens on "
+            "B, of 1,000 on A.");
+  report.a.tokens = 1000;
+  report.b.tokens = 250;
+  report.a.usd = 4;
+  report.b.usd = 2;
+  EXPECT_THAT(with(2), EndsWith(" The run of B trains 75.0 % fewer tokens and costs 50.0 % less."));
+  report.a.tokens = report.b.tokens = report.a.usd = report.b.usd = std::nullopt;
+  report.a.tokens_per_s = report.b.tokens_per_s = 0;
   report.step_parts.clear();
   // Fewer GPUs that are as fast: the step alone would say that nothing is won. 30 / 40 and 2.5 M /
   // 1 M.

@@ -49,7 +49,10 @@ int run_diagnose(int argc, char** argv) {
   describe(app, "diagnose",
            "  headway diagnose s.yaml train.log\n"
            "  headway diagnose s.yaml train.log all_reduce.log node*.txt --format json");
-  app.add_option("SCENARIO", scenario, "Scenario of the job (YAML)")->required()->option_text(" ");
+  app.add_option("SCENARIO", scenario, "Scenario of the job (YAML)")
+      ->required()
+      ->transform(scenario_name())
+      ->option_text(" ");
   app.add_option("LOG", logs, "What was measured; each file says itself what it is")
       ->required()
       ->option_text("...");

@@ -53,7 +53,10 @@ int run_expect(int argc, char** argv) {
   describe(app, "expect",
            "  headway expect s.yaml --nodes 2 --format cvs-rccl\n"
            "  headway expect s.yaml --against pair-*.log --against measured.csv");
-  app.add_option("SCENARIO", scenario, "Scenario file (YAML)")->required()->option_text(" ");
+  app.add_option("SCENARIO", scenario, "Scenario file (YAML), or its name in the catalogue")
+      ->required()
+      ->transform(scenario_name())
+      ->option_text(" ");
   app.add_option("--against", against,
                  "Measured: logs of nccl-tests, or a table (docs/diagnose.md)")
       ->option_text("FILE...");

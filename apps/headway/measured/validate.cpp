@@ -239,8 +239,7 @@ int run_validate(int argc, char** argv) {
            "  headway validate --runs training_runs.csv --anchor dgxc-142\n"
            "  headway validate --collectives collectives.csv --format json --out errors.json");
   auto* what = app.add_option_group(
-      "Measurements",
-      "At most one of these; none: the runs that come with the program, fitted and not");
+      "Measurements", "At most one of these; without one, the runs that come with the program");
   what->add_option("table,--runs", runs,
                    "Published training runs (CSV; columns in docs/validation.md)")
       ->check(file_name())
@@ -256,7 +255,8 @@ int run_validate(int argc, char** argv) {
   what->require_option(0, 1);
   app.add_flag("--calibrated", calibrated,
                "With --collectives: from the other sizes of each system's own curve")
-      ->needs("--collectives");
+      ->needs("--collectives")
+      ->option_text(" ");
   app.add_option("--only", only, "Rows whose id, fabrics whose name begins with this")
       ->option_text("TEXT");
   app.add_flag("--quick", quick,

@@ -294,7 +294,10 @@ int run_plan(int argc, char** argv) {
   describe(app, "plan",
            "  headway plan s.yaml --hold schedule,offload --verify 100 --save plans\n"
            "  headway plan s.yaml --over cluster.node=dgx-h100,dgx-b200 --limit 'deadline=60 d'");
-  app.add_option("SCENARIO", scenario, "Scenario file (YAML)")->required()->option_text(" ");
+  app.add_option("SCENARIO", scenario, "Scenario file (YAML), or its name in the catalogue")
+      ->required()
+      ->transform(scenario_name())
+      ->option_text(" ");
   app.add_option("--top", how.keep, "Plans printed")
       ->transform(whole_number(1, 1000))
       ->option_text("N [10]");

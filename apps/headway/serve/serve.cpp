@@ -183,6 +183,7 @@ void add_options(CLI::App& app, ServeArguments& given) {
            "  headway serve configs/scenarios/llama-3.1-405b-16k-h100.yaml\n"
            "  headway serve s.yaml --port 0 --limit 60");
   app.add_option("SCENARIO", given.scenario, "Scenario to start from [an example]")
+      ->transform(scenario_name())
       ->option_text(" ");
   app.add_option("--port", given.port, "Where to listen; 0: any that is free")
       ->transform(whole_number(0, kLargestPort))

@@ -22,7 +22,10 @@ int run_solve(int argc, char** argv) {
            "  headway solve s.yaml cluster.nodes --for 'campaign.wall_days.p95 <= 30'\n"
            "  headway solve s.yaml run.checkpoint.interval --for 'campaign.ettr.p50 >= 0.9' "
            "--within '1 min:600 min'");
-  app.add_option("SCENARIO", request.file, "Scenario file (YAML)")->required()->option_text(" ");
+  app.add_option("SCENARIO", request.file, "Scenario file (YAML), or its name in the catalogue")
+      ->required()
+      ->transform(scenario_name())
+      ->option_text(" ");
   app.add_option("KEY", request.key, "Field that is looked for, as --set takes it")
       ->required()
       ->option_text(" ")

@@ -87,8 +87,9 @@ int engine_points(const study::Sweep& sweep,
 
 /// Which points to simulate, what to print of them, and where to keep them.
 void add_sweep_options(CLI::App& app, SweepOptions& options) {
-  app.add_option("SCENARIO", options.scenario, "Scenario file (YAML)")
+  app.add_option("SCENARIO", options.scenario, "Scenario file (YAML), or its name in the catalogue")
       ->required()
+      ->transform(scenario_name())
       ->option_text(" ");
   app.add_option("--sweep", options.axes,
                  "KEY=VALUE,VALUE,... or KEY=FROM:TO:STEP; each option is one more axis")
@@ -102,7 +103,7 @@ void add_sweep_options(CLI::App& app, SweepOptions& options) {
       ->allow_extra_args(false)
       ->check(utf8_text());
   app.add_option("--best", options.best, "Figure by which points are ranked")
-      ->option_text("PATH [step.time_s]")
+      ->option_text("PATH [step.time_s; step.tokens_per_s where batches differ]")
       ->check(utf8_text());
   app.add_option("--best-is", options.best_is,
                  "Which end of it is best; [the highest of throughput, utilization and shares of "

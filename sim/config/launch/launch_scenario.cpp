@@ -46,16 +46,8 @@ Node differing(const Node& tree, const Node& base) {
       if (!inner.entries.empty()) {
         out.entries.push_back({entry.key, {}, std::move(inner)});
       }
-    } else {
-      const Node left = entry.value;
-      Node both;
-      both.kind = Node::Kind::mapping;
-      both.entries.push_back({"v", {}, left});
-      Node theirs = both;
-      theirs.entries[0].value = other->value;
-      if (to_yaml(both) != to_yaml(theirs)) {
-        out.entries.push_back(entry);
-      }
+    } else if (!same_value(entry.value, other->value)) {
+      out.entries.push_back(entry);
     }
   }
   return out;

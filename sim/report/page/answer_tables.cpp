@@ -12,6 +12,7 @@
 #include "sim/report/page/html.h"
 #include "sim/report/page/tiles.h"
 #include "sim/report/points/alike_reasons.h"
+#include "sim/report/points/sweep_report.h"
 #include "sim/report/read_result.h"
 
 namespace headway::report {
@@ -84,13 +85,28 @@ std::string sides_table(const Json& result) {
       continue;
     }
     const std::string path = "a.figures." + key;
-    const auto ratio = ratio_of_sides(result, key.c_str());
+    const std::string change = change_of_sides(result, key.c_str());
     const std::string unit = figure_unit(kCompare, path);
     table.rows.push_back({figure_name(key) + (unit.empty() ? "" : fmt::format(" [{}]", unit)),
                           figure_number(kCompare, path, value),
-                          figure_number(kCompare, path, other), ratio ? change_text(*ratio) : "-"});
+                          figure_number(kCompare, path, other), change.empty() ? "-" : change});
   }
   return html_table(table);
+}
+
+/// Which inputs of a comparison differ.
+std::string inputs_table(const Json& differences) {
+  Table table{"", {{"key", false}, {"A", false}, {"B", false}}, {}, false};
+  for (const Json& difference : differences) {
+    if (table.rows.size() == kMostRows) {
+      break;
+    }
+    table.rows.push_back(
+        {text_of(difference["key"]), text_of(difference["a"]), text_of(difference["b"])});
+  }
+  return table.rows.empty() ? ""
+                            : element("h2", "Inputs that differ") + html_table(table) +
+                                  cut_note(differences.size());
 }
 
 /// Keys that any row has, in order of their first use.
@@ -150,7 +166,8 @@ std::string points_table(const Json& rows) {
     for (const auto& key : changed) {
       cells.push_back(text_of(at(row, {"changes", key.c_str()})));
     }
-    cells.push_back(text_at(row, {"status"}));
+    cells.push_back(text_at(row, {"status"}) +
+                    (text_at(row, {"memory_warning"}).empty() ? "" : kNearlyFull));
     for (const auto& path : figures) {
       cells.push_back(figure_number(kRunSchema, path, at(row, {"figures", path.c_str()})));
     }
@@ -198,7 +215,8 @@ std::string answer_table(const Json& result) {
     return element("h2", "Plans") + table_of_plans(at(result, {"plans"}));
   }
   if (schema == "headway.compare/1") {
-    return element("h2", "Side by side") + sides_table(result);
+    return inputs_table(at(result, {"differences"})) + element("h2", "Side by side") +
+           sides_table(result);
   }
   if (schema == "headway.sweep/1") {
     return element("h2", "Points") + points_table(at(result, {"rows"}));

@@ -71,17 +71,17 @@ Json simulated_layouts(const Json& result) {
     const Json& plans = at(result, {"plans"});
     const auto place = static_cast<std::size_t>(number_at(one, {"plan"}).value_or(0));
     const bool listed = place >= 1 && place <= plans.size();
-    std::string words = text_at(one, {"layout"});
-    for (const std::string& more :
-         {text_at(one, {"machine"}), fmt::format("{} nodes", text_of(one["nodes"]))}) {
-      words += more.empty() ? "" : ", " + more;
-    }
+    const std::string machine = text_at(one, {"machine"});
+    const std::string cluster =
+        fmt::format("{}{}{} nodes", machine, machine.empty() ? "" : ", ", text_of(one["nodes"]));
+    std::string words = fmt::format("{}, {}", text_at(one, {"layout"}), cluster);
     if (listed) {
       words = fmt::format("{}. {}", place, text_at(plans[place - 1], {"name"}));
     }
     points.push_back({{"point", points.size() + 1},
                       {"plan", one["plan"]},
                       {"what", words},
+                      {"cluster", cluster},
                       {"days", shown_digits(one["days"])},
                       {"dollars", shown_digits(one["usd"])},
                       {"front", one["pareto"] == true ? "on it"
@@ -166,6 +166,12 @@ void add_front(const Json& result, std::vector<Chart>& charts) {
        Json::array({axis("what", "nominal", "layout"), axis("days", "quantitative", "days"),
                     axis("dollars", "quantitative", "USD"), axis("run", "nominal", "its run")})}};
   const std::size_t drawn = spec["data"]["values"].size();
+  const Json& values = spec["data"]["values"];
+  if (std::any_of(values.begin(), values.end(), [&](const Json& point) {
+        return point["cluster"] != values.front()["cluster"];
+      })) {
+    spec["encoding"]["shape"] = axis("cluster", "nominal", "cluster");
+  }
   const Json& simulated = at(result, {"simulated_plans"});
   const auto all = static_cast<std::size_t>(
       std::count_if(simulated.begin(), simulated.end(), has_days_and_dollars));
@@ -398,7 +404,7 @@ void add_validation(const Json& result, std::vector<Chart>& charts) {
   spec["height"] = 420;
   spec["layer"] = Json::array({equal, intervals, points});
   add(charts, "validation",
-      "Published runs, their predictions and 90 % intervals; on the dashed line both are equal",
+      "Measured runs, their predictions and 90 % intervals; on the dashed line both are equal",
       spec);
 }
 

@@ -10,12 +10,15 @@
 #include "sim/report/page/chart_parts.h"
 #include "sim/report/page/html.h"
 #include "sim/report/result_types.h"
+#include "sim/study/words.h"
 
 namespace headway::report {
 
 using namespace core::literals;
 
 namespace {
+
+constexpr double kPercent = 100;  // Source: the prefix
 
 using Words = std::pair<std::string_view, std::string_view>;
 
@@ -78,13 +81,15 @@ std::string figure_unit(std::string_view schema, std::string_view path) {
 }
 
 double figure_factor(std::string_view schema, std::string_view path) {
-  constexpr double kPercent = 100;
   const std::string_view unit = unit_of(schema, path);
   return unit == "1" ? kPercent : unit == "B" ? 1 / (1_GiB).si() : 1;
 }
 
 std::string figure_number(std::string_view schema, std::string_view path, const Json& value) {
   const double factor = figure_factor(schema, path);
+  if (factor == kPercent && value.is_number()) {
+    return study::percent_figures(value.get<double>());
+  }
   if (factor != 1 && value.is_number()) {
     return number(factor * value.get<double>());
   }

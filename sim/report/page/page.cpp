@@ -69,7 +69,7 @@ class Section {
 
   [[nodiscard]] std::string html() const {
     return element("section",
-                   title() + tiles() + verdict() +
+                   title() + status() + tiles() + verdict() +
                        (shown_ < Shown::tiles ? pictures() + answer_table(result_.json()) : "") +
                        (shown_ < Shown::without_figures ? figures() : ""),
                    {{"id", id_}});
@@ -82,7 +82,8 @@ class Section {
       table.columns.push_back({what, false});
       table.rows.front().push_back(value);
     }
-    return (table.columns.empty() ? element("b", escaped(name())) : html_table(table)) + verdict();
+    return status() + (table.columns.empty() ? element("b", escaped(name())) : html_table(table)) +
+           verdict();
   }
 
   [[nodiscard]] std::string name() const {
@@ -169,22 +170,25 @@ class Section {
     }
     const std::string schema = text({"schema"});
     const auto says = [](const char* members, const char* command) {
-      return fmt::format("<br>Again: <code>{}</code>, of what the result has under {}.", command,
-                         members);
+      return fmt::format("<br>Again: save {} of the result's JSON, then <code>{}</code>.", members,
+                         command);
     };
     const bool drawn = !text({"pictures", "scenario"}).empty();
-    return schema == "headway.run/1"
-               ? drawn ? says("<code>pictures.scenario</code>", "headway run scenario.yaml") : ""
+    return schema == "headway.run/1" ? drawn
+                                           ? says("<code>pictures.scenario</code> as scenario.yaml",
+                                                  "headway run scenario.yaml")
+                                           : ""
            : schema == "headway.sweep/1"
-               ? says("<code>resolved</code>", "headway sweep scenario.yaml")
+               ? says("<code>resolved</code> as scenario.yaml", "headway sweep scenario.yaml")
            : schema == "headway.compare/1"
-               ? says("<code>a.resolved</code> and <code>b.resolved</code>",
+               ? says("<code>a.resolved</code> as a.yaml and <code>b.resolved</code> as b.yaml",
                       "headway compare a.yaml b.yaml")
            : schema == "headway.plan/1"
-               ? says("<code>resolved</code>, with the limits and numbers of plans as asked",
-                      "headway plan scenario.yaml")
+               ? says("<code>resolved</code> as scenario.yaml",
+                      "headway plan scenario.yaml</code> with the limits as asked<code>")
            : schema == "headway.drill/1"
-               ? says("<code>resolved</code>, the fault as asked", "headway drill scenario.yaml")
+               ? says("<code>resolved</code> as scenario.yaml",
+                      "headway drill scenario.yaml</code> with the fault as asked<code>")
                : "";
   }
 
@@ -196,7 +200,8 @@ class Section {
     return html.empty() ? "" : element("ul", html, {{"class", "tiles"}});
   }
 
-  [[nodiscard]] std::string verdict() const {
+  /// Where it is not well, before any figure: they are of what cannot be, then.
+  [[nodiscard]] std::string status() const {
     std::string html;
     if (const std::string status = text({"status"}); !status.empty() && status != "ok") {
       html += element("p", escaped("Status: " + status), {{"class", "bad"}});
@@ -204,6 +209,11 @@ class Section {
     for (const auto& reason : at({"reasons"})) {
       html += element("p", escaped(text_of(reason)), {{"class", "bad"}});
     }
+    return html;
+  }
+
+  [[nodiscard]] std::string verdict() const {
+    std::string html;
     if (const std::string sentence = verdict_of(result_.json()); !sentence.empty()) {
       html += element("p", escaped(sentence), {{"class", "verdict"}});
     }

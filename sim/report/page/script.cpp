@@ -210,7 +210,7 @@ function timeline(box) {
       (s.chunk && s.chunk[low] >= 0 ? ', chunk ' + s.chunk[low] : '') + ': ' + time(s.length[low]) + ' from ' + time(s.begin[low]) +
       (exposed > 0 && exposed < s.length[low] ? '; ' + time(exposed) + ' of it are waits for transfers inside it' : '') +
       (s.runs && s.runs[low] < s.length[low] ? '; ' + time(s.runs[low]) + ' of it at work' : '') +
-      ((data.formulas || [])[s.what[low]] || []).map(line => '\n' + line).join('');
+      ((data.formulas || [])[s.what[low]] || []).map((line, i) => (i ? '' : '\nThe largest parts of all such spans of the step:') + '\n' + line).join('');
   }
   // Another row, or the next or last span of it; what is told moves into sight.
   function choose(rows, spans) {

@@ -86,8 +86,8 @@ Json nominal(const std::vector<std::string>& axes, std::size_t place) {
 
 }  // namespace
 
-// The first axis goes along the chart, the second is in colours, further ones are lines of their
-// own that say their values.
+// The first axis goes along the chart, the second is in colours, the third in dashes, or shapes
+// where there are no lines; further ones are lines of their own that say their values.
 void add_sweep(const Json& result, std::vector<Chart>& charts) {
   const std::string best = figure_that_varies(result);
   std::vector<std::string> axes;
@@ -113,7 +113,7 @@ void add_sweep(const Json& result, std::vector<Chart>& charts) {
   Json lines = Json::array();
   for (std::size_t i = 0; i < axes.size(); ++i) {
     told.push_back(nominal(axes, i));
-    if (i > 1) {
+    if (i > 2) {
       lines.push_back(nominal(axes, i));
     }
   }
@@ -124,6 +124,9 @@ void add_sweep(const Json& result, std::vector<Chart>& charts) {
       {"tooltip", told}};
   if (axes.size() > 1) {
     spec["encoding"]["color"] = nominal(axes, 1);
+  }
+  if (axes.size() > 2) {
+    spec["encoding"][numeric ? "strokeDash" : "shape"] = nominal(axes, 2);
   }
   add(charts, "sweep", "Every point of the sweep: " + figure_name(best), spec);
 }

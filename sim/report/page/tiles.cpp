@@ -16,6 +16,8 @@
 
 namespace headway::report {
 
+using namespace core::literals;
+
 namespace {
 
 bool is(const Json& result, std::string_view verb) {
@@ -56,7 +58,11 @@ Tiles run_tiles(const Json& run) {
   }
   const auto peak = number_at(run, {"memory", "peak_bytes"});
   const auto capacity = number_at(run, {"memory", "capacity_bytes"});
-  if (peak && capacity) {
+  if (peak && capacity && *peak > *capacity) {
+    tiles.emplace_back(fmt::format("{} of {} GiB", number(core::Bytes(*peak) / 1_GiB),
+                                   number(core::Bytes(*capacity) / 1_GiB)),
+                       "are needed on the fullest GPU: it does not fit");
+  } else if (peak && capacity) {
     tiles.emplace_back(percent(1 - *peak / *capacity) + " %",
                        "of the GPU's memory is free at the peak");
   }
@@ -94,10 +100,10 @@ constexpr const char* kCompared[] = {"step_time_s", "mfu", "wall_days", "total_u
 Tiles compare_tiles(const Json& result) {
   Tiles tiles;
   for (const char* key : kCompared) {
-    if (const auto ratio = ratio_of_sides(result, key)) {
-      tiles.emplace_back(change_text(*ratio),
-                         fmt::format("{} of B: {}, of A {}", figure_name(key),
-                                     side_text(result, "b", key), side_text(result, "a", key)));
+    if (const std::string change = change_of_sides(result, key); !change.empty()) {
+      tiles.emplace_back(
+          change, fmt::format("{} of B: {}, of A {}", figure_name(key), side_text(result, "b", key),
+                              side_text(result, "a", key)));
     }
   }
   return tiles;
@@ -229,6 +235,22 @@ std::optional<double> ratio_of_sides(const Json& result, const char* key) {
   const auto a = number_at(result, {"a", "figures", key});
   const auto b = number_at(result, {"b", "figures", key});
   return a && b && *a != 0 ? std::optional(*b / *a) : std::nullopt;
+}
+
+std::string change_of_sides(const Json& result, const char* key) {
+  const auto ratio = ratio_of_sides(result, key);
+  if (!ratio) {
+    return "";
+  }
+  const double change = number_at(result, {"b", "figures", key}).value() -
+                        number_at(result, {"a", "figures", key}).value();
+  if (figure_unit("headway.compare/1", fmt::format("a.figures.{}", key)) == "%") {
+    constexpr double kShown = 0.0005;  // what does not round to 0.0
+    return std::abs(change) < kShown
+               ? "0.0 points"
+               : fmt::format("{}{} points", change > 0 ? "+" : "", percent(change));
+  }
+  return change_text(*ratio);
 }
 
 std::string change_text(double ratio) {

@@ -21,6 +21,9 @@ Tiles tiles_of(const Json& result);
 /// B / A of a comparison; nothing where either lacks the figure.
 /// @param key  of the figure on a side
 std::optional<double> ratio_of_sides(const Json& result, const char* key);
+/// What B makes of A, as people read it: of shares "+1.2 points", else the ratio as `change_text`
+/// has it; empty where either lacks the figure.
+std::string change_of_sides(const Json& result, const char* key);
 /// A figure of side "a" or "b" with its unit.
 std::string side_text(const Json& result, const char* side, const char* key);
 /// "+12.5 %", or from twice on "2.72 x".

@@ -4,6 +4,7 @@
 
 #include "sim/core/figures.h"
 #include "sim/core/shown_text.h"
+#include "sim/report/points/sweep_report.h"
 #include "sim/report/result_json.h"
 
 namespace headway::report {
@@ -41,7 +42,8 @@ Table values_table(const SolveReport& report) {
     table.rows.push_back({point->value, shown(point->figure), shown(end(0)), shown(end(1)),
                           point->met ? "yes" : "no",
                           point->reason.empty()
-                              ? std::string(core::to_word(point->status))
+                              ? fmt::format("{}{}", core::to_word(point->status),
+                                            point->memory_warning.empty() ? "" : kNearlyFull)
                               : fmt::format("{}: {}", core::to_word(point->status),
                                             core::shortened(point->reason, 60))});
   }
@@ -55,11 +57,18 @@ std::string solve_json(const SolveReport& report) {
 }
 
 std::string solve_csv(const SolveReport& report) {
-  Table table{
-      "",
-      {{report.key}, {report.path}, {"from"}, {"to"}, {"met"}, {"status"}, {"reason"}, {"digest"}},
-      {},
-      false};
+  Table table{"",
+              {{report.key},
+               {report.path},
+               {"from"},
+               {"to"},
+               {"met"},
+               {"status"},
+               {"reason"},
+               {"digest"},
+               {"memory_warning"}},
+              {},
+              false};
   const auto text = [](const std::optional<double>& value) {
     return value ? fmt::format("{}", *value) : "";
   };
@@ -67,7 +76,8 @@ std::string solve_csv(const SolveReport& report) {
     const auto& ends = point.interval;
     table.rows.push_back({point.value, text(point.figure), ends ? text((*ends)[0]) : "",
                           ends ? text((*ends)[1]) : "", point.met ? "true" : "false",
-                          std::string(core::to_word(point.status)), point.reason, point.digest});
+                          std::string(core::to_word(point.status)), point.reason, point.digest,
+                          point.memory_warning});
   }
   return to_csv(table);
 }
@@ -76,7 +86,10 @@ Document solve_document(const SolveReport& report) {
   Document document;
   document.title = fmt::format("{}: {} for {}", report.name, report.key, report.condition);
   document.tables.push_back(values_table(report));
-  document.closing = report.sentences;
+  for (const std::string& text : report.warnings) {
+    document.closing.push_back("Warning: " + text + ".");
+  }
+  document.closing.insert(document.closing.end(), report.sentences.begin(), report.sentences.end());
   return document;
 }
 

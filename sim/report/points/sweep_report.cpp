@@ -14,6 +14,7 @@
 #include "sim/report/definitions.h"
 #include "sim/report/points/alike_reasons.h"
 #include "sim/report/result_json.h"
+#include "sim/study/words.h"
 
 namespace headway::report {
 
@@ -77,20 +78,23 @@ std::string short_name(const std::string& path, const std::vector<std::string>& 
   return path;
 }
 
-/// A figure of a run as a table shows it: its unit, and how many of the figure's unit that is.
-struct ShownUnit {
+/// What a table shows of a figure of a run: its unit, and the value in that unit.
+struct ShownFigure {
   std::string heading;
-  double scale = 1;
+  std::string (*text)(double) = number;
 };
 
-ShownUnit shown_unit(const std::string& path) {
+ShownFigure shown_figure(const std::string& path) {
   static const core::Figure specimen = core::figures_of_type<study::RunReport>();
   const core::Figure* figure = core::find_figure(specimen, path);
   const std::string unit(figure == nullptr ? "" : figure->unit);
   if (unit == "B") {
-    return {" [GiB]", 1_GiB / core::Bytes(1)};
+    return {" [GiB]", [](double bytes) { return number(core::Bytes(bytes) / 1_GiB); }};
   }
-  return {unit.empty() || unit == "1" ? "" : " [" + unit + "]", 1};
+  if (unit == "1") {
+    return {" [%]", study::percent_figures};
+  }
+  return {unit.empty() ? "" : " [" + unit + "]"};
 }
 
 /// "time_s [s]" says it twice.
@@ -148,7 +152,7 @@ Table points_table(const SweepReport& report) {
     table.columns.push_back({short_name(key, all)});
   }
   for (const std::string& path : paths) {
-    const std::string unit = shown_unit(path).heading;
+    const std::string unit = shown_figure(path).heading;
     const std::string name = short_name(path, all);
     table.columns.push_back({unit.empty() ? name : without_unit(name) + unit});
   }
@@ -159,9 +163,10 @@ Table points_table(const SweepReport& report) {
       cells.push_back(change_of(*row, key));
     }
     for (const auto& [path, value] : row->figures) {
-      cells.push_back(value ? number(*value / shown_unit(path).scale) : "-");
+      cells.push_back(value ? shown_figure(path).text(*value) : "-");
     }
-    cells.emplace_back(core::to_word(row->status));
+    cells.push_back(fmt::format("{}{}", core::to_word(row->status),
+                                row->memory_warning.empty() ? "" : kNearlyFull));
     table.rows.push_back(std::move(cells));
   }
   return table;
@@ -223,6 +228,7 @@ std::optional<SweepRow> row_of(const std::string& line) {
     }
     row.status = *status;
     row.reason = json.at("reason").get<std::string>();
+    row.memory_warning = json.at("memory_warning").get<std::string>();
     for (const auto& [path, value] : json.at("figures").items()) {
       row.figures.emplace_back(path, number_of(value));
     }
@@ -257,7 +263,7 @@ std::string sweep_csv(const SweepReport& report) {
       table.columns.push_back({heading});
     }
   }
-  for (const char* heading : {"status", "reason", "digest"}) {
+  for (const char* heading : {"status", "reason", "digest", "memory_warning"}) {
     table.columns.push_back({heading, false});
   }
   for (const SweepRow& row : report.rows) {
@@ -268,7 +274,8 @@ std::string sweep_csv(const SweepReport& report) {
     for (const auto& [path, value] : row.figures) {
       cells.push_back(value ? fmt::format("{}", *value) : "");
     }
-    cells.insert(cells.end(), {std::string(core::to_word(row.status)), row.reason, row.digest});
+    cells.insert(cells.end(), {std::string(core::to_word(row.status)), row.reason, row.digest,
+                               row.memory_warning});
     table.rows.push_back(std::move(cells));
   }
   return to_csv(table);

@@ -11,6 +11,9 @@
 
 namespace headway::report {
 
+/// Behind the status of a point whose memory has no room (`memory_warning`).
+inline constexpr const char* kNearlyFull = ", memory nearly full";
+
 /// One JSON object; configs/schema/headway.sweep-1.json has its keys.
 std::string sweep_json(const study::SweepReport& report);
 /// A line a point: its number, its changes, status, reason, figures, digest.

@@ -116,7 +116,8 @@ class DrillScreen {
     for (const auto& [spent, what] : parts) {
       words.push_back(fmt::format("{} {}", what, elapsed(spent)));
     }
-    return fmt::format("of {}: {}", elapsed(result_.setup.horizon), fmt::join(words, ", "));
+    return fmt::format("of {} not useful: {}", elapsed(result_.setup.horizon),
+                       fmt::join(words, ", "));
   }
 
   [[nodiscard]] static Seconds seconds_of(core::Tick tick) {
@@ -127,7 +128,10 @@ class DrillScreen {
     const std::size_t shown = std::min(kRemedies, result_.remedies.size());
     return shown + (shown > 0 ? 1 : 0);
   }
-  [[nodiscard]] std::size_t lines_of_end() const { return result_.warnings.empty() ? 1 : 2; }
+  [[nodiscard]] std::size_t lines_of_end() const {
+    return 1 + (result_.warnings.empty() ? 0 : screen_.lines_of_warning(warning()));
+  }
+  [[nodiscard]] std::string warning() const { return result_.warnings.front() + "."; }
 
   /// As many of the first lines as there is room for.
   void add_timeline() {
@@ -171,9 +175,9 @@ class DrillScreen {
 
   void add_end() {
     if (!result_.warnings.empty()) {
-      screen_.roomy_line("Warning: ", result_.warnings.front() + ".", Tone::warning);
+      screen_.warning(warning());
     }
-    const std::size_t more = result_.warnings.size() - (lines_of_end() - 1);
+    const std::size_t more = result_.warnings.empty() ? 0 : result_.warnings.size() - 1;
     screen_.line(
         elided(fmt::format("{}{}. More: --full", how_many(result_.assumptions.size(), "assumption"),
                            more == 0 ? "" : "; " + how_many(more, "more warning")),

@@ -28,7 +28,7 @@ std::string brief_count(std::int64_t many) {
 class PlanScreen {
  public:
   PlanScreen(const study::PlanReport& report, const Page& page)
-      : report_(report), plans_(report.plans()), screen_(page) {}
+      : report_(report), plans_(report.plans()), warnings_(report.warnings()), screen_(page) {}
 
   std::string text() {
     screen_.title(report_.scenario.name);
@@ -51,12 +51,13 @@ class PlanScreen {
       if (report_.machines.empty()) {
         screen_.labelled("held", held());
       }
-      const std::size_t taken = lines_of_warning() + 1;
+      // A longer warning makes a longer screen: the plans are what was asked for.
+      const std::size_t taken = warnings_.empty() ? 1 : 2;
       screen_.table(plans_table(report_, plans_),
-                    screen_.lines_left() - std::min(screen_.lines_left(), taken));
+                    screen_.lines_left() - std::min(screen_.lines_left(), taken), "--show plans");
     }
-    if (lines_of_warning() > 0) {
-      screen_.roomy_line("Warning: ", report_.warnings().front(), Tone::warning);
+    if (!warnings_.empty()) {
+      screen_.warning(warnings_.front());
     }
     screen_.line(elided(last, screen_.width()));
     return screen_.text();
@@ -161,10 +162,8 @@ class PlanScreen {
     }
   }
 
-  [[nodiscard]] std::size_t lines_of_warning() const { return report_.warnings().empty() ? 0 : 1; }
-
   [[nodiscard]] std::string end() const {
-    const std::size_t more = report_.warnings().size() - lines_of_warning();
+    const std::size_t more = warnings_.empty() ? 0 : warnings_.size() - 1;
     const std::string warnings = more == 0 ? "" : "; " + how_many(more, "more warning");
     const plan::PlanResult& r = report_.result;
     return fmt::format("{} layouts: {} timed by the analytic tier, {} simulated{}. More: --full",
@@ -173,6 +172,7 @@ class PlanScreen {
 
   const study::PlanReport& report_;
   std::vector<study::PlannedRun> plans_;
+  std::vector<std::string> warnings_;
   Screen screen_;
 };
 

@@ -62,8 +62,6 @@ std::string assumed_text(std::size_t all, const Subjects& subjects) {
   return left == 0 ? text : fmt::format("{}, other {}", text, left);
 }
 
-constexpr const char* kWarning = "Warning: ";
-
 class RunScreen {
  public:
   RunScreen(const study::RunReport& report, const Page& page) : report_(report), screen_(page) {}
@@ -246,22 +244,15 @@ class RunScreen {
     }
   }
 
-  /// What is to be done about a warning stands at its end: it has its second line before remedies.
-  [[nodiscard]] std::size_t lines_of_warning() const {
-    return report_.warnings.empty()                                                       ? 0
-           : screen_.below(kWarning, core::visible(report_.warnings.front())).size() == 2 ? 2
-                                                                                          : 1;
-  }
-
   [[nodiscard]] std::size_t lines_of_end() const {
-    return 1 + lines_of_warning() + (report_.compared.empty() ? 0 : 1);
+    return 1 + (report_.compared.empty() ? 0 : 1) +
+           (report_.warnings.empty() ? 0 : screen_.lines_of_warning(report_.warnings.front()));
   }
 
   /// The first warning; how many more there are is said.
   void add_end() {
     if (!report_.warnings.empty()) {
-      screen_.spare += lines_of_warning() - 1;
-      screen_.roomy_line(kWarning, core::visible(report_.warnings.front()), Tone::warning);
+      screen_.warning(report_.warnings.front());
     }
     if (!report_.compared.empty()) {
       const std::string head = "Compared before: ";

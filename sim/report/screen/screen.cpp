@@ -14,6 +14,7 @@ namespace headway::report {
 namespace {
 
 constexpr std::size_t kLabel = 9;  // columns of a label, behind its indent of two
+constexpr const char* kWarning = "Warning: ";
 
 std::vector<std::string> lines_of(const std::string& text) {
   std::vector<std::string> lines;
@@ -105,21 +106,28 @@ void Screen::figures(const std::string& label, const std::string& text) {
   labelled(label, figures_that_fit(text, width_ > 2 + kLabel ? width_ - 2 - kLabel : 1));
 }
 
-void Screen::roomy_line(const std::string& head,
-                        const std::string& text,
-                        std::optional<Tone> tone) {
-  const auto add = [&](const std::string& words) {
-    line(tone ? toned(words, *tone, page_) : words);
-  };
+void Screen::roomy_line(const std::string& head, const std::string& text) {
   const std::string shown = core::visible(text);
   const auto parts = below(head, shown);
   if (parts.size() == 2 && spare > 0) {
-    add(head + parts[0]);
-    add(std::string(shown_width(head), ' ') + parts[1]);
+    line(head + parts[0]);
+    line(std::string(shown_width(head), ' ') + parts[1]);
     --spare;
   } else {
-    add(elided(head + shown, width_));
+    line(elided(head + shown, width_));
   }
+}
+
+void Screen::warning(const std::string& text) {
+  std::string head = kWarning;
+  for (const std::string& part : below(head, core::visible(text))) {
+    line(toned(head + part, Tone::warning, page_));
+    head.assign(head.size(), ' ');
+  }
+}
+
+std::size_t Screen::lines_of_warning(const std::string& text) const {
+  return below(kWarning, core::visible(text)).size();
 }
 
 std::vector<std::string> Screen::below(const std::string& head, const std::string& text) const {
@@ -145,13 +153,20 @@ void drop_a_row(Table& table) {
 
 }  // namespace
 
-void Screen::table(Table table, std::size_t most) {
+void Screen::table(Table table, std::size_t most, const std::string& option) {
+  const std::size_t all = table.rows.size();
   for (; !table.rows.empty(); drop_a_row(table)) {
     const auto shown = lines_of(to_text(table, {width_, page_.colour}));
-    if (shown.size() <= most) {
+    const std::size_t more = all == table.rows.size() ? 0 : 1;
+    if (shown.size() + more <= most) {
       std::for_each(shown.begin(), shown.end(), [&](const std::string& text) { line(text); });
-      return;
+      break;
     }
+  }
+  if (table.rows.size() < all) {
+    line(elided(table.rows.empty() ? fmt::format("  all {}: {}", all, option)
+                                   : fmt::format("  {} more: {}", all - table.rows.size(), option),
+                width_));
   }
 }
 

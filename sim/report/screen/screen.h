@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -56,13 +55,18 @@ class Screen {
   /// Likewise, one line, of figures between commas those that fit.
   void figures(const std::string& label, const std::string& text);
   /// A text behind `head`: a line, or two where one of those to `spare` is left.
-  void roomy_line(const std::string& head, const std::string& text, std::optional<Tone> tone = {});
+  void roomy_line(const std::string& head, const std::string& text);
+  /// "Warning: " and all of it: what is to be done about it stands at its end.
+  void warning(const std::string& text);
+  /// The lines that it takes.
+  [[nodiscard]] std::size_t lines_of_warning(const std::string& text) const;
   /// The lines of a text that stands behind `head`.
   [[nodiscard]] std::vector<std::string> below(const std::string& head,
                                                const std::string& text) const;
   /// Of a table as many of its first rows, those that stay before others, as `most` lines hold with
-  /// title, headings and folds; the table is left out where they hold none.
-  void table(Table table, std::size_t most);
+  /// title, headings and folds, and a line that says how many more there are and which option shows
+  /// them.
+  void table(Table table, std::size_t most, const std::string& option);
 
   [[nodiscard]] std::string text() const;
 

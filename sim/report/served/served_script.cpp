@@ -82,6 +82,7 @@ async function simulated(verb, words, more = {}) {
   const clock = setInterval(() => say(`${words}, ${Math.round((performance.now() - begun) / 1000)} s`), 1000);
   try {
     const answer = await ask('simulate', question({verb, ...more}));
+    if (verb !== 'run') showErrors([]);  // those of the question before
     say(`done in ${((performance.now() - begun) / 1000).toFixed(1)} s`);
     return answer;
   } catch (error) {
@@ -104,6 +105,7 @@ async function simulate() {
   if (hurry || asking) return;
   if (!answer) return forget();
   Object.assign(shown, {run: answer.result, text: answer.text, power: answer.power});
+  get('speed').textContent = get('speed').textContent.replace('; the simulation follows', '');
   showFigures();
   await put(get('result'), answer.html);
   document.body.dataset.simulated = mine;
@@ -217,9 +219,11 @@ function make(tag, properties = {}, ...children) {
   return out;
 }
 
+const before = new Map();  // what changed fields had
 function setChange(path, value) {
+  if (!scenario.set.has(path)) before.set(path, String(at(path) ?? ''));
   scenario.set.delete(path);  // the latest is laid on last
-  if (value !== null) scenario.set.set(path, value);
+  if (value !== null && value !== before.get(path)) scenario.set.set(path, value);
 }
 
 function choices(words, current) {

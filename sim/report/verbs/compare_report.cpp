@@ -99,6 +99,22 @@ Table layers_table(const study::CompareReport& report) {
   return table;
 }
 
+/// Which inputs differ.
+Table inputs_table(const study::CompareReport& report) {
+  constexpr std::size_t kMost = 40;
+  const auto& all = report.differences;
+  Table table{all.size() > kMost ? fmt::format("{} of {} inputs that differ (all: --format json)",
+                                               kMost, all.size())
+                                 : "Inputs that differ",
+              {{"key", false}, {"A", false}, {"B", false}},
+              {},
+              false};
+  for (std::size_t i = 0; i < std::min(kMost, all.size()); ++i) {
+    table.rows.push_back({all[i].key, all[i].a.value_or("-"), all[i].b.value_or("-")});
+  }
+  return table;
+}
+
 /// A share that does not round to 0.0 %.
 constexpr double kShown = 0.0005;
 /// Of the largest difference, in a column of its own [characters].
@@ -201,6 +217,9 @@ Document compare_document(const study::CompareReport& report) {
   Document document;
   document.title = "Two architectures compared";
   document.opening = {"A: " + report.label_a.name, "B: " + report.label_b.name, listed(report)};
+  if (!report.differences.empty()) {
+    document.tables.push_back(inputs_table(report));
+  }
   document.tables.push_back(side_by_side(report));
   constexpr double kHour = 3600;  // Source: the hour
   add_parts("Where the step differs [s]", 1, report.step_parts, document);

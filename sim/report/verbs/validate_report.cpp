@@ -28,7 +28,7 @@ std::string joined(const std::vector<std::string>& fields) {
 }
 
 Table rows_table(const std::vector<RunPrediction>& rows) {
-  Table table{"Published runs",
+  Table table{"Measured runs",
               {{"run", false},
                {"measured [tokens/s/GPU]"},
                {"predicted"},
@@ -207,7 +207,7 @@ std::string anchor_json(const validation::Anchor& anchor, const validation::Read
 Document anchor_document(const validation::Anchor& anchor) {
   Document document;
   document.title = "Runs like " + anchor.id + ", before and after matching it";
-  Table table{"Published runs", {{"run", false}, {"error before [%]"}, {"after"}}, {}};
+  Table table{"Measured runs", {{"run", false}, {"error before [%]"}, {"after"}}, {}};
   for (std::size_t i = 0; i < anchor.before.size(); ++i) {
     table.rows.push_back({anchor.before[i].id, signed_percent(anchor.before[i].error),
                           signed_percent(anchor.after[i].error)});

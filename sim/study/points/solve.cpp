@@ -287,6 +287,7 @@ const SolvePoint& Search::look(double number) {
   point.digest = row.digest;
   point.status = row.status;
   point.reason = row.reason;
+  point.memory_warning = row.memory_warning;
   point.figure = row.figures.front().second;
   if (row.figures.size() == 3 && row.figures[1].second && row.figures[2].second) {
     point.interval = {{*row.figures[1].second, *row.figures[2].second}};
@@ -547,6 +548,9 @@ SolveReport Search::run() {
     report.points.push_back(point);
   }
   give_answer(condition_, report);
+  if (const auto answer = report.answer(); answer && !answer->memory_warning.empty()) {
+    report.warnings.push_back(fmt::format("at {} {}", answer->value, answer->memory_warning));
+  }
   return report;
 }
 

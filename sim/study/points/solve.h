@@ -48,7 +48,8 @@ struct SolvePoint {
   std::string reason;
   std::optional<double> figure;
   std::optional<std::array<double, 2>> interval;
-  bool met = false;  ///< its run can be, and its figure keeps the condition
+  bool met = false;              ///< its run can be, and its figure keeps the condition
+  std::string memory_warning{};  ///< as of `SweepRow`
 
   bool between = false;  ///< its field takes any number, this one too, not whole ones alone
 
@@ -67,6 +68,9 @@ struct SolvePoint {
              "of that figure: 5th and 95th percentile of the trials, or the 90 % prediction "
              "interval of the step; null where it has neither");
     v.part("met", met, "the run can be, and its figure keeps the condition");
+    v.part("memory_warning", memory_warning,
+           "where its peak leaves so little of the GPU's memory free that an allocator finds no "
+           "room and the step may take several times as long: what `headway run` says of it");
   }
 };
 
@@ -88,6 +92,7 @@ struct SolveReport {
   bool monotone = true;
   std::optional<double> least;         ///< lower end of the field, where it was looked at
   std::vector<std::string> sentences;  ///< remarks, then the answer
+  std::vector<std::string> warnings;
 
   [[nodiscard]] Status status() const {
     return edge == SolveEdge::none ? Status::infeasible : Status::ok;
@@ -118,6 +123,7 @@ struct SolveReport {
            "over the values looked at the figure only rises or only falls, turns of 0.1 % left "
            "aside, and the condition changes once at most");
     v.part("sentences", sentences, "what was found, in words; the last is the answer");
+    v.part("warnings", warnings, "what else to know of the answer: that its memory has no room");
     v.part("points", points, "all values looked at, by size");
   }
 };

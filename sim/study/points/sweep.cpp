@@ -18,7 +18,9 @@
 #include "sim/core/progress/spread_order.h"
 #include "sim/core/shown_text.h"
 #include "sim/study/predict.h"
+#include "sim/study/verdict/assert.h"
 #include "sim/training/price_warning.h"
+#include "sim/training/step/step.h"
 
 namespace headway::study {
 
@@ -52,6 +54,14 @@ training::Best better_end(const std::string& path) {
   return more ? training::Best::highest : training::Best::lowest;
 }
 
+/// Whether points may differ in the tokens of a step.
+bool changes_tokens(const training::SweepSpec& spec, const core::SourceMarks& marks) {
+  const auto keys = plan::SweepPoints(spec, marks).keys();
+  return std::any_of(keys.begin(), keys.end(), [](const std::string& key) {
+    return key == "training" || key.ends_with("global_batch") || key.ends_with("sequence_length");
+  });
+}
+
 /// The block of the file with what the command line adds and replaces.
 training::SweepSpec spec_of(const SweepRequest& request, const config::LoadedScenario& base) {
   training::SweepSpec spec = base.scenario.sweep.value_or(training::SweepSpec{});
@@ -68,8 +78,11 @@ training::SweepSpec spec_of(const SweepRequest& request, const config::LoadedSce
   if (best != spec.best && by_file) {  // the file says it of its own figure
     spec.best_is.reset();
   }
-  spec.best = best;
-  spec.best_is = request.best_is.value_or(spec.best_is.value_or(better_end(best)));
+  const auto ranked = base.marks.find("sweep.best");
+  const bool asked = !request.best.empty() || ranked != base.marks.end();
+  // A step of fewer tokens takes less time, and trains less.
+  spec.best = !asked && changes_tokens(spec, base.marks) ? "step.tokens_per_s" : best;
+  spec.best_is = request.best_is.value_or(spec.best_is.value_or(better_end(spec.best)));
   if (spec.figures.empty()) {
     spec.figures = {"step.time_s", "step.mfu", "memory.peak_bytes"};
     if (base.scenario.run.until) {
@@ -92,11 +105,9 @@ void check_figures(const std::vector<std::string>& paths, const core::SourceMark
   for (const std::string& path : paths) {
     const core::Figure* figure = core::find_figure(specimen, path);
     if (figure == nullptr || !core::value_of(*figure)) {
-      const auto guess = core::did_you_mean(path, core::number_paths(specimen));
-      diagnostics.add(core::find_mark(marks, "sweep.figures"),
-                      fmt::format("a run has no figure '{}'{}", core::shortened(path),
-                                  guess ? fmt::format("; did you mean '{}'?", *guess)
-                                        : "; docs/definitions.md lists them, as 'step.mfu'"));
+      diagnostics.add(
+          core::find_mark(marks, "sweep.figures"),
+          fmt::format("a run has no figure '{}'{}", core::shortened(path), meant_figure(path)));
     }
   }
   diagnostics.throw_if_any();
@@ -120,6 +131,9 @@ void fill_row(const RunReport& report, const std::vector<std::string>& paths, Sw
   for (const std::string& path : paths) {
     const core::Figure* figure = core::find_figure(result, path);
     row.figures.emplace_back(path, figure == nullptr ? std::nullopt : core::value_of(*figure));
+  }
+  if (training::near_memory_limit(report.step.memory)) {
+    row.memory_warning = training::memory_limit_warning(report.step.memory);
   }
 }
 
@@ -317,7 +331,8 @@ std::optional<double> figure_of(const SweepRow& row, const std::string& path) {
 std::vector<double> rank_of(const SweepRow& row,
                             const std::string& figure,
                             training::Best best_is) {
-  std::vector<double> rank;
+  const bool works = figure_of(row, figure).has_value();
+  std::vector<double> rank{!works ? 2.0 : row.memory_warning.empty() ? 0.0 : 1.0};
   const auto add = [&](const std::string& path, training::Best end) {
     const auto value = figure_of(row, path);
     rank.push_back(!value                          ? std::numeric_limits<double>::infinity()
@@ -351,12 +366,27 @@ const SweepRow* best_row(const std::vector<SweepRow>& rows,
   return best;
 }
 
+const SweepRow* crowded_row(const std::vector<SweepRow>& rows,
+                            const SweepRow& best,
+                            const std::string& figure,
+                            training::Best best_is) {
+  std::vector<SweepRow> roomy = rows;
+  std::for_each(roomy.begin(), roomy.end(), [](SweepRow& row) { row.memory_warning.clear(); });
+  const SweepRow* row = best_row(roomy, figure, best_is);
+  if (row == nullptr || !best.memory_warning.empty()) {
+    return nullptr;
+  }
+  const SweepRow& found = rows[static_cast<std::size_t>(row - roomy.data())];
+  return found.memory_warning.empty() ? nullptr : &found;
+}
+
 SweepTie tie_of(const std::vector<SweepRow>& rows,
                 const SweepRow& best,
                 const std::string& figure) {
   std::vector<const SweepRow*> equals;
   for (const SweepRow& row : rows) {
-    if (figure_of(row, figure) == figure_of(best, figure) && &row != &best) {
+    const bool as_roomy = row.memory_warning.empty() == best.memory_warning.empty();
+    if (as_roomy && figure_of(row, figure) == figure_of(best, figure) && &row != &best) {
       equals.push_back(&row);
     }
   }
@@ -377,8 +407,36 @@ std::optional<std::int64_t> SweepReport::best_point() const {
   return row == nullptr ? std::optional<std::int64_t>{} : row->point;
 }
 
+namespace {
+
+/// Points whose memory has no room: of the first what its run says, of the others that there are.
+std::vector<std::string> memory_warnings(const std::vector<SweepRow>& rows) {
+  const SweepRow* first = nullptr;
+  std::vector<std::int64_t> others;
+  for (const SweepRow& row : rows) {
+    if (!row.memory_warning.empty()) {
+      first == nullptr ? static_cast<void>(first = &row) : others.push_back(row.point);
+    }
+  }
+  if (first == nullptr) {
+    return {};
+  }
+  constexpr std::size_t kNamed = 8;
+  const std::string more = others.empty() ? ""
+                           : others.size() <= kNamed
+                               ? fmt::format("; likewise point{} {}", others.size() == 1 ? "" : "s",
+                                             fmt::join(others, ", "))
+                               : fmt::format("; likewise {} more points, {} to {}", others.size(),
+                                             others.front(), others.back());
+  return {fmt::format("point {}: {}{}", first->point, first->memory_warning, more)};
+}
+
+}  // namespace
+
 SweepReport sweep_report(const Sweep& sweep, std::vector<SweepRow> rows) {
-  auto warnings = sweep.price_warnings(rows);
+  auto warnings = memory_warnings(rows);
+  const auto prices = sweep.price_warnings(rows);
+  warnings.insert(warnings.end(), prices.begin(), prices.end());
   return {HEADWAY_VERSION, sweep.name(),     sweep.digest(),
           sweep.best(),    sweep.best_is(),  static_cast<std::int64_t>(sweep.points().size()),
           std::move(rows), sweep.resolved(), std::move(warnings)};

@@ -38,6 +38,7 @@ struct SweepRow {
   PointStatus status = PointStatus::listed;
   std::string reason;  ///< why the status is not ok
   PointFigures figures;
+  std::string memory_warning{};  ///< where a peak that fits leaves the allocator no room
 
   template <class V>
   void fields(V& v) const {
@@ -49,6 +50,10 @@ struct SweepRow {
     v.part("status", status, "as of `headway run`; refused: its scenario breaks a rule");
     v.part("reason", reason, "why the status is not ok");
     v.part("figures", figures, "figures of its run by their paths in `headway run`");
+    v.part("memory_warning", memory_warning,
+           "where its peak leaves so little of the GPU's memory free that an allocator finds no "
+           "room and the step may take several times as long: what `headway run` says of it. Such "
+           "a point is ranked behind all that have room");
   }
 };
 
@@ -136,14 +141,21 @@ class Sweep {
 /// all take about as long.
 std::vector<std::size_t> shard_points(std::size_t points, std::int64_t shards, std::int64_t shard);
 
-/// What a row is ranked by, the least first: the figure; of rows that have as much of it, those
-/// that follow, each by its own better end.
+/// What a row is ranked by, the least first: whether its memory has room; the figure; of rows that
+/// have as much of it, those that follow, each by its own better end.
 std::vector<double> rank_of(const SweepRow& row, const std::string& figure, training::Best best_is);
 
-/// The best of some rows whose status is ok, the first of equals; nullptr if there is none.
+/// The best of some rows whose status is ok, the first of equals; one whose memory has room, where
+/// there is one. nullptr if there is none.
 const SweepRow* best_row(const std::vector<SweepRow>& rows,
                          const std::string& figure,
                          training::Best best_is);
+
+/// The row that would be the best if its memory had room; nullptr if there is none.
+const SweepRow* crowded_row(const std::vector<SweepRow>& rows,
+                            const SweepRow& best,
+                            const std::string& figure,
+                            training::Best best_is);
 
 /// Rows that have as much of the figure as the best, and by what it is the best of them all the
 /// same.
@@ -185,7 +197,8 @@ struct SweepReport {
     v.on_request("verdict", verdict(),
                  "what it comes to: the best point and its figure; not there where points are only "
                  "listed");
-    v.part("warnings", warnings, "prices of one GPU that bill another");
+    v.part("warnings", warnings,
+           "points whose memory has no room; prices of one GPU that bill another");
     v.part("rows", rows, "a point each, in order");
     v.part("resolved", resolved,
            "the scenario that points change, as it was read, all defaults written out, in YAML");

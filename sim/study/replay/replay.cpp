@@ -141,6 +141,7 @@ network::FabricInput plain_fabric(std::size_t ranks) {
   network::FabricInput input;
   input.fabric.topology = network::Topology::rail_only;
   input.fabric.tiers = 1;
+  input.fabric.ports_per_leaf = static_cast<int>(ranks);
   input.fabric.link_bandwidth = 1_GBps;
   input.nic.bandwidth = 1_GBps;
   input.nic.count = 1;

@@ -1,5 +1,6 @@
 #include "sim/study/verdict/assert.h"
 
+#include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
 #include <optional>
@@ -71,11 +72,9 @@ void parse_one(const std::string& text,
     return;
   }
   if (!is_known(assertion->path)) {
-    const auto guess = core::did_you_mean(assertion->path, core::number_paths(specimen()));
     diagnostics.add(mark,
                     fmt::format("the result has no number '{}'{}", core::shortened(assertion->path),
-                                guess ? fmt::format("; did you mean '{}'?", *guess)
-                                      : "; docs/definitions.md lists them, as 'step.mfu'"));
+                                meant_figure(assertion->path)));
     return;
   }
   out.push_back(std::move(*assertion));
@@ -92,6 +91,21 @@ std::vector<Assertion> parse_assertions(const std::vector<std::string>& texts,
   }
   diagnostics.throw_if_any();
   return out;
+}
+
+std::string meant_figure(const std::string& path) {
+  const auto paths = core::number_paths(specimen());
+  auto guess = core::did_you_mean(path, paths);
+  const bool part = !path.empty() && core::find_figure(specimen(), path) == nullptr;
+  for (const std::string& end : {"." + path + ".p50", "." + path}) {  // a name without its part
+    const auto found = std::find_if(paths.begin(), paths.end(),
+                                    [&](const std::string& known) { return known.ends_with(end); });
+    if (part && !guess && found != paths.end()) {
+      guess = *found;
+    }
+  }
+  return guess ? fmt::format("; did you mean '{}'?", *guess)
+               : "; docs/definitions.md lists them, as 'step.mfu'";
 }
 
 bool holds(double value, const Assertion& condition) {
@@ -135,6 +149,9 @@ std::string missing_part(std::string_view path, const training::Scenario& scenar
   const bool cost = path.starts_with("cost.");
   if ((cost || path.starts_with("campaign.")) && !scenario.run.until) {
     return "run.until";
+  }
+  if (path.starts_with("campaign.time_to_market.") && !scenario.run.bring_up) {
+    return "run.bring_up";
   }
   return cost && !scenario.run.prices ? "run.prices" : "";
 }

@@ -24,6 +24,10 @@ struct Assertion {
 std::vector<Assertion> parse_assertions(const std::vector<std::string>& texts,
                                         const core::SourceMarks& marks = {});
 
+/// Behind "no such figure": the path that was meant by one that no result has ('mfu': 'step.mfu'),
+/// or where all are listed.
+std::string meant_figure(const std::string& path);
+
 /// Whether a value keeps a condition.
 bool holds(double value, const Assertion& condition);
 

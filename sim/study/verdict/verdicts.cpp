@@ -101,10 +101,18 @@ std::string part_of_whole(double part, double whole, const char* unit) {
                      signed_number(whole - part), signed_number(whole), unit);
 }
 
+/// Relative: what rounding makes of equal counts.
+constexpr double kSameTokens = 1e-9;
+
+double tokens_of(const Figures& side) { return side.tokens_per_s * side.step_time; }
+
+bool same_tokens(double a, double b) { return std::abs(a - b) <= kSameTokens * std::max(a, b); }
+
 /// Which part of a step makes most of its difference; empty where steps are equal.
 std::string part_words(const CompareReport& report) {
   const double difference = report.b.step_time - report.a.step_time;
-  if (report.step_parts.empty() || difference == 0) {
+  if (report.step_parts.empty() || difference == 0 ||
+      !same_tokens(tokens_of(report.a), tokens_of(report.b))) {
     return "";
   }
   const PartDifference& top = report.step_parts.front();
@@ -157,24 +165,45 @@ std::string both_runs(const CompareReport& report) {
   if (dollars != 1) {
     words.push_back(changed_words("costs", dollars, "as much", "more", "less"));
   }
-  return words.empty() ? "" : fmt::format(" The run of B {}.", fmt::join(words, " and "));
+  constexpr double kShown = 0.0005;  // what does not round to 0.0 %
+  const double tokens = ratio(report.a.tokens, report.b.tokens);
+  if (words.empty()) {
+    return "";
+  }
+  if (std::abs(tokens - 1) >= kShown) {
+    words.insert(words.begin(),
+                 changed_words("trains", tokens, "the tokens", "more tokens", "fewer tokens"));
+  }
+  const std::string last = words.back();
+  words.pop_back();
+  return fmt::format(" The run of B {}{}{}.", fmt::join(words, ", "), words.empty() ? "" : " and ",
+                     last);
 }
 
 std::string both_steps(const CompareReport& report) {
-  const double ratio = report.b.step_time / report.a.step_time;
-  if (!std::isfinite(ratio)) {
+  const double steps = report.b.step_time / report.a.step_time;
+  if (!std::isfinite(steps)) {
     return "A or B has no step.";
   }
   const std::string &a = report.label_a.name, &b = report.label_b.name;
+  // Steps of other batches do other work: the token is what both have.
+  const bool same = same_tokens(tokens_of(report.a), tokens_of(report.b));
+  const double ratio = same ? steps : report.a.tokens_per_s / report.b.tokens_per_s;
+  const std::string what = same ? "A step" : "A token";
+  const std::string batches =
+      same ? ""
+           : fmt::format(" Steps are of {} tokens on B, of {} on A.",
+                         core::compact(tokens_of(report.b)), core::compact(tokens_of(report.a)));
   if (ratio == 1) {
-    return fmt::format("A step takes as long on A ({}) as on B ({}).", a, b);
+    return fmt::format("{} takes as long on A ({}) as on B ({}).{}", what, a, b, batches);
   }
   if (ratio >= 2) {
-    return fmt::format("A step takes {} times as long on B ({}) as on A ({}).", core::number(ratio),
-                       b, a);
+    return fmt::format("{} takes {} times as long on B ({}) as on A ({}).{}", what,
+                       core::number(ratio), b, a, batches);
   }
-  return fmt::format("A step takes {} % {} on B ({}) than on A ({}).",
-                     core::percent(std::abs(ratio - 1)), ratio > 1 ? "longer" : "less", b, a);
+  return fmt::format("{} takes {} % {} on B ({}) than on A ({}).{}", what,
+                     core::percent(std::abs(ratio - 1)), ratio > 1 ? "longer" : "less", b, a,
+                     batches);
 }
 
 }  // namespace
@@ -253,6 +282,27 @@ std::optional<std::string> PlanReport::verdict() const {
   return sure ? text + apart_words(*sure, result.plans) : text;
 }
 
+void name_apart(CompareReport& report) {
+  constexpr std::size_t kNamed = 2;
+  if (report.label_a.name != report.label_b.name) {
+    return;
+  }
+  const auto& all = report.differences;
+  const auto add = [&](std::string& name,
+                       std::optional<std::string> config::FieldDifference::*side) {
+    std::vector<std::string> words;
+    for (std::size_t i = 0; i < std::min(kNamed, all.size()); ++i) {
+      words.push_back(fmt::format("{}={}", all[i].key, (all[i].*side).value_or("null")));
+    }
+    if (all.size() > kNamed) {
+      words.push_back(fmt::format("{} more", all.size() - kNamed));
+    }
+    name += words.empty() ? "" : fmt::format(", with {}", fmt::join(words, ", "));
+  };
+  add(report.label_a.name, &config::FieldDifference::a);
+  add(report.label_b.name, &config::FieldDifference::b);
+}
+
 std::string CompareReport::verdict() const {
   return differing.empty()
              ? "A and B are the same architecture."
@@ -274,6 +324,14 @@ std::string tie_words(const SweepTie& tie) {
                            core::to_word(tie.end), tie.decided_by, tie.decided_by);
 }
 
+std::string changes_of(const SweepRow& row) {
+  std::vector<std::string> changes;
+  for (const auto& [key, value] : row.changes) {
+    changes.push_back(fmt::format("{}={}", key, value));
+  }
+  return fmt::format("{}", fmt::join(changes, ", "));
+}
+
 }  // namespace
 
 std::optional<std::string> SweepReport::verdict() const {
@@ -287,15 +345,21 @@ std::optional<std::string> SweepReport::verdict() const {
   if (row == nullptr) {
     return "No point works.";
   }
-  std::vector<std::string> changes;
-  for (const auto& [key, value] : row->changes) {
-    changes.push_back(fmt::format("{}={}", key, value));
-  }
-  const auto value = std::find_if(row->figures.begin(), row->figures.end(),
-                                  [&](const auto& figure) { return figure.first == best; });
-  return fmt::format("Best is point {}: {}, with the {} {}, {}{}.", row->point,
-                     fmt::join(changes, ", "), core::to_word(best_is), best,
-                     core::number(value->second.value()), tie_words(tie_of(rows, *row, best)));
+  const auto value_of = [&](const SweepRow& of) {
+    const auto value = std::find_if(of.figures.begin(), of.figures.end(),
+                                    [&](const auto& figure) { return figure.first == best; });
+    return core::number(value->second.value());
+  };
+  const SweepRow* crowded = crowded_row(rows, *row, best, best_is);
+  const std::string room =
+      !row->memory_warning.empty() ? " Its memory has no room to spare: see its warning."
+      : crowded == nullptr
+          ? ""
+          : fmt::format(" Point {} ({}) has {}, but its memory has no room to spare.",
+                        crowded->point, changes_of(*crowded), value_of(*crowded));
+  return fmt::format("Best is point {}: {}, with the {} {}, {}{}.{}", row->point, changes_of(*row),
+                     core::to_word(best_is), best, value_of(*row),
+                     tie_words(tie_of(rows, *row, best)), room);
 }
 
 std::string DrillReport::verdict() const {
