@@ -119,7 +119,7 @@ def _path_and_text(scenario: Source) -> tuple[str, str]:
     if not isinstance(scenario, (str, os.PathLike)):
         raise TypeError(f"a scenario is a path, a Scenario or a mapping, not {scenario!r}")
     path = os.fspath(scenario)
-    if not os.path.exists(path) and os.path.basename(path) == path and not Path(path).suffix:
+    if not os.path.exists(path) and os.path.basename(path) == path:
         entries = (Path(root) / "scenarios" / f"{path}.yaml" for root in _roots())
         return next((str(entry) for entry in entries if entry.is_file()), path), ""
     return path, ""
