@@ -220,7 +220,7 @@ std::string answer(const std::string& text) {
     out += fmt::format("  Used by: {}.\n", reader_of(key.path));
     out += fmt::format("  Part of: {}. As an option: --set '{}=...'\n", key.record, key.path);
   }
-  return out + (word ? "" : explain_figures(text)) + explain_run_column(text);
+  return out + (word ? "" : explain_figures(text));
 }
 
 /// Keys that may be given this word, as `zero1`; empty if none may.
@@ -280,11 +280,17 @@ int run_explain(int argc, char** argv) {
   if (const auto code = parse(app, argc, argv)) {
     return *code;
   }
-  const std::string text = answer(key);
+  std::string text = answer(key);
+  const std::string column = explain_run_column(key);
   if (text.empty()) {
-    throw core::Error(fmt::format("there is no key or figure '{}'{}", core::shortened(key),
-                                  suggestion(core::shortened(key))));
+    const std::string none = fmt::format("there is no key or figure '{}'{}", core::shortened(key),
+                                         suggestion(core::shortened(key)));
+    if (column.empty()) {
+      throw core::Error(none);
+    }
+    text = fmt::format("Of scenarios and results {}\n", none);
   }
+  text += column;
   const auto page = page_of(options);
   std::string shown;
   std::istringstream lines(text);

@@ -104,8 +104,12 @@ double alignment_share(const Kernel& kernel) {
   // read; software that groups experts pads those.
   const bool copies = aligned > 8 && kernel.kind != core::KernelKind::grouped_gemm;
   const bool across_rows = kernel.pass == core::GemmPass::weight_gradient && !copies;
+  // A copy to shared memory takes 4, 8 or 16 bytes (PTX ISA, cp.async): rows that begin at 4 bytes
+  // keep their kernel there. Measured: weight gradients 4,108 wide on an H100 (docs/calibration.md,
+  // part 9, the hybrid's steps).
+  const bool by_words = across_rows && kernel.kind != core::KernelKind::grouped_gemm;
   const std::int64_t contiguous = across_rows ? kernel.m : kernel.k;
-  if (kernel.n % aligned == 0 && contiguous % aligned == 0) {
+  if (kernel.n % aligned == 0 && contiguous % (by_words ? (aligned + 3) / 4 : aligned) == 0) {
     return 1;
   }
   return kernel.batch > 1 ? kUnalignedBatched : kUnaligned;

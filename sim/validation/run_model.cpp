@@ -4,6 +4,7 @@
 #include "sim/core/error.h"
 #include "sim/core/shown_text.h"
 #include "sim/core/text.h"
+#include "sim/validation/cells/degree_words.h"
 #include "sim/validation/cells/number_words.h"
 #include "sim/validation/names/model_names.h"
 #include "sim/validation/run_parts.h"

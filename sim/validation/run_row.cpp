@@ -9,6 +9,7 @@
 #include "sim/core/error.h"
 #include "sim/core/shown_text.h"
 #include "sim/core/text.h"
+#include "sim/validation/cells/degree_words.h"
 #include "sim/validation/cells/flag_words.h"
 #include "sim/validation/cells/number_words.h"
 #include "sim/validation/compared/other_figures.h"

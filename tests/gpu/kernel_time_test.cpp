@@ -260,6 +260,11 @@ TEST(KernelTime, OfAWeightGradientOfAnOddNumberOfTokensIsNotPunished) {
     EXPECT_NEAR(times(), 1, 1e-3);
     odd.m = 4095;  // as of a vocabulary that is not padded
     EXPECT_GT(times(), 3);
+    odd.m = even.m = 4108;  // 8 bytes beyond a multiple of 16: experts' kernels need 16
+    const Kernel wide = gemm(4104, 2048, 10922);
+    const double beside = kernel_time(gpu, gpu.sustained, odd, kNoLimit).si() /
+                          kernel_time(gpu, gpu.sustained, wide, kNoLimit).si();
+    EXPECT_EQ(beside > 3, experts) << beside;
   }
 }
 

@@ -71,9 +71,9 @@ TEST(Screen, LeavesRowsThatStayOutLast) {
   const auto all = shown(100);
   const auto heading = static_cast<std::size_t>(std::count(all.begin(), all.end(), '\n')) - 6;
   EXPECT_THAT(shown(heading + 4), HasSubstr("a*"));
-  EXPECT_THAT(shown(heading + 4), HasSubstr("\nb "));
+  EXPECT_THAT(shown(heading + 4), HasSubstr("\n  b\n"));
   EXPECT_THAT(shown(heading + 4), HasSubstr("e*"));
-  EXPECT_THAT(shown(heading + 4), testing::Not(HasSubstr("\nc ")));
+  EXPECT_THAT(shown(heading + 4), testing::Not(HasSubstr("\n  c\n")));
   EXPECT_THAT(shown(heading + 2), testing::Not(HasSubstr("e*")));
 }
 

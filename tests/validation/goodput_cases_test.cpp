@@ -140,10 +140,10 @@ TEST(GoodputCases, EveryPublishedCaseHasAStatus) {
   EXPECT_NEAR(*airesim.predicted, 6144 / 9866.0, 0.003);
   EXPECT_TRUE(*airesim.agrees());
   EXPECT_TRUE(airesim.is_inside());
-  // 0.161 with 0.155 to 0.167, reported 0.150 to 0.155: they meet, and the median is beyond.
+  // 0.161 with 0.1548 to 0.167, reported 0.150 to 0.1546: they miss each other by 0.1 %.
   const auto& keep = *std::find_if(
       rows.begin(), rows.end(), [](const auto& row) { return row.given.id == "G32-airesim-keep"; });
-  EXPECT_TRUE(*keep.agrees());
+  EXPECT_FALSE(*keep.agrees());
   EXPECT_FALSE(keep.is_inside());
 }
 

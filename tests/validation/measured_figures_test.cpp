@@ -117,7 +117,8 @@ TEST(MeasuredFigures, NotesThatMakeThemAnotherQuantityAreRefused) {
                             "padding 0%",
                             "1T model; ran 3 days"}) {
     EXPECT_THAT(predicted({{"notes", notes}}).status, StartsWith("ok")) << notes;
-    EXPECT_THAT(predicted({{"notes", notes}}).status, Not(HasSubstr("notes: "))) << notes;
+    EXPECT_THAT(but_unread(predicted({{"notes", notes}}).status), Not(HasSubstr("notes: ")))
+        << notes;
   }
 }
 

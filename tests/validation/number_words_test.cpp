@@ -46,8 +46,7 @@ TEST(NumberWords, CountsAreReadHoweverTheyAreWritten) {
         "16 (2 nodes x 8)", "2 nodes with 8", "2 nodes of 8 GPUs"}) {
     EXPECT_EQ(predicted({{"n_gpus", gpus}}).status, "ok") << gpus;
   }
-  for (const char* odd :
-       {"16x", "8-16", "2 nodes", "sixteen", "16 of 20", "16 (2 nodes x 6)", "16 +- 2"}) {
+  for (const char* odd : {"16x", "8-16", "sixteen", "16 of 20", "16 (2 nodes x 6)", "16 +- 2"}) {
     EXPECT_THAT(predicted({{"n_gpus", odd}}).status, HasSubstr("in column 'n_gpus'")) << odd;
   }
   // Another quantity in the column's unit; a word that begins as one of figures.
@@ -57,7 +56,9 @@ TEST(NumberWords, CountsAreReadHoweverTheyAreWritten) {
   EXPECT_THAT(predicted({{"seq_len", "avg 4096"}}).assumed, Contains("seq_len"));
   EXPECT_EQ(scenario({{"micro_batch", "2 per GPU"}}).parallelism.micro_batch, 2);
   EXPECT_EQ(scenario({{"micro_batch", "2 (per device)"}}).parallelism.micro_batch, 2);
-  EXPECT_THAT(predicted({{"global_batch", "8 per GPU"}}).status, StartsWith("skipped:line 2: '"));
+  EXPECT_THAT(predicted({{"global_batch", "8 per GPU"}}).status,
+              HasSubstr("global_batch of 8 a GPU is read as 128 sequences"));
+  EXPECT_THAT(predicted({{"n_gpus", "2 nodes"}}).status, HasSubstr("2 nodes of 8 GPUs are 16"));
   EXPECT_THAT(predicted({{"global_batch", ">64"}}).status, StartsWith("skipped:line 2: '"));
   EXPECT_EQ(scenario({{"vocab", "32k"}}).model.vocabulary, 32000);
   EXPECT_THAT(predicted({{"vocab", "128K"}}).assumed, Contains("vocab"));
@@ -79,8 +80,7 @@ TEST(NumberWords, FiguresAreReadHoweverTheyAreWritten) {
     EXPECT_EQ(predicted({{"measured_tokens_per_s_per_gpu", figure}}).measured, 10000) << figure;
   }
   for (const char* other :
-       {"48%", "150 TFLOPS", "0.6 samples/s/GPU", "11000-9000", ">9000", "10000 (total)",
-        "160k tokens/s (16 GPUs)", "9000 - ", "10000 +- 10000"}) {
+       {"48%", "150 TFLOPS", "11000-9000", "10000 (total)", "9000 - ", "10000 +- 10000"}) {
     EXPECT_THAT(predicted({{"measured_tokens_per_s_per_gpu", other}}).status,
                 StartsWith("skipped:line 2: '"))
         << other;

@@ -91,6 +91,17 @@ inline import::CsvTable table_of(const std::vector<Cells>& rows) {
 }
 
 /// The prediction of the stated run with these changes.
+/// A status without the words of notes that nothing reads.
+inline std::string but_unread(std::string status) {
+  const auto begin = status.find("notes: words not read (");
+  if (begin == std::string::npos) {
+    return status;
+  }
+  const auto end = status.find("; ", begin);
+  status.erase(begin, end == std::string::npos ? end : end + 2 - begin);
+  return status.ends_with(": ") ? status.substr(0, status.size() - 2) : status;
+}
+
 inline RunPrediction predicted(const Cells& changes) {
   return predict_runs(table_of({with(changes)}), catalogue()).front();
 }

@@ -235,13 +235,14 @@ double coverage(const GroupOf& group, const std::string& part) {
 // nine in ten lie inside.
 TEST(PublishedRuns, LieInTheirIntervalWhereTheyAreLeftOut) {
   // Of a GPU that is left out nearly all lie inside: its constants are then quite unknown. So do
-  // mixtures whose framework or GPU is: fewer sources are known.
+  // mixtures whose framework or GPU is: fewer sources are known. 590 of 620 dense rows lie inside
+  // where their framework is left out.
   struct Case {
     GroupOf group;
     double most_of_dense, most_of_mixtures;
   };
-  for (const Case& c :
-       {Case{source_of, 0.95, 0.95}, Case{framework_of, 0.95, 0.975}, Case{gpu_of, 0.975, 0.995}}) {
+  for (const Case& c : {Case{source_of, 0.95, 0.95}, Case{framework_of, 0.955, 0.975},
+                        Case{gpu_of, 0.975, 0.995}}) {
     const double dense = coverage(c.group, "dense"), mixtures = coverage(c.group, "mixtures");
     EXPECT_GE(dense, 0.85);
     EXPECT_GE(mixtures, 0.85);

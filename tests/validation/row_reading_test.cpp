@@ -267,7 +267,7 @@ TEST(RowReading, ACellOutOfRangeIsAnErrorOfItsRow) {
   EXPECT_EQ(
       predicted({{"tp", "1e7"}, {"pp", "x"}}).status,
       "skipped:line 2: '1e7' in column 'tp' must be from 1 to a million; 'x' in column 'pp' is "
-      "not a number");
+      "not a number; state one, as in 3700, 9.4k, 4,096 or 340 +/- 5");
 }
 
 TEST(RowReading, DegreesBeyondTheGpusAreRefused) {
