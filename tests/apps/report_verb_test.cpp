@@ -170,9 +170,13 @@ TEST_F(Explain, TellsWhatAKeyIs) {
 }
 
 TEST_F(Explain, KnowsWhatWasMeant) {
-  EXPECT_THAT(run("explain seq_length").err, HasSubstr("did you mean training.sequence_length, "));
-  EXPECT_THAT(run("explain tp").err, HasSubstr("parallelism.tensor"));
-  EXPECT_THAT(run("explain gradient_accumulation").err, HasSubstr("parallelism.micro_batch"));
+  // Columns of tables are told beside the keys that may be meant.
+  EXPECT_THAT(run("explain seq_length").out,
+              testing::AllOf(HasSubstr("did you mean training.sequence_length, "),
+                             HasSubstr("\nseq_len\n")));
+  EXPECT_THAT(run("explain tp").out,
+              testing::AllOf(HasSubstr("parallelism.tensor"), HasSubstr("A column of")));
+  EXPECT_THAT(run("explain gradient_accumulation").out, HasSubstr("parallelism.micro_batch"));
   EXPECT_THAT(run("explain mtfb").err, HasSubstr("did you mean 'mtbf'?"));
   EXPECT_THAT(run("explain step.mfuu").err, HasSubstr("did you mean 'step.mfu'?"));
   EXPECT_THAT(run("explain zero1").err, HasSubstr("it is a value of parallelism.sharding"));

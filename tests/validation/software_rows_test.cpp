@@ -1,4 +1,5 @@
 // What is taken of software where a row names it and says little of how it ran.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
