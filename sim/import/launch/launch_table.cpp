@@ -15,18 +15,11 @@ bool nothing_in(const LaunchSetting& setting) {
          (setting.values[0] == "null" || setting.values[0] == "None" || setting.values[0] == "~");
 }
 
-std::string lower_case(std::string text) {
-  std::ranges::transform(text, text.begin(), [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  });
-  return text;
-}
-
 bool switched_off(const LaunchSetting& setting) {
   if (setting.values.empty()) {
     return false;
   }
-  const std::string word = lower_case(setting.values[0]);
+  const std::string word = core::lower_case(setting.values[0]);
   return nothing_in(setting) || word == "false" || word == "0" || word.empty();
 }
 
@@ -180,7 +173,7 @@ std::optional<bool> LaunchReader::flag(std::string_view key) {
   if (setting->values.empty()) {
     return true;
   }
-  const std::string word = lower_case(setting->values[0]);
+  const std::string word = core::lower_case(setting->values[0]);
   if (setting->values.size() == 1 && (word == "true" || word == "false" || word == "1" ||
                                       word == "0" || word == "yes" || word == "no")) {
     return word == "true" || word == "1" || word == "yes";

@@ -8,6 +8,7 @@
 #include "sim/workload/elementwise/elementwise.h"
 #include "sim/workload/memory/optimizer_state.h"
 #include "sim/workload/muon/muon.h"
+#include "sim/workload/trained/trained_parameters.h"
 
 namespace headway::workload {
 
