@@ -477,7 +477,8 @@ void DataCosts::add(const TimedBlock& block) {
     for (std::size_t i = 0; i + 1 < o.await.size(); ++i) {
       steps.push_back({{.kind = OperationKind::delay}, o.await[i]});
     }
-    steps.push_back({o, o.await.empty() ? -1 : o.await.back()});
+    const TimedStep& step = o;  // what waits and meets is of the graph alone
+    steps.push_back({step, o.await.empty() ? -1 : o.await.back()});
   }
   ends.push_back(steps.size());
   tickets = std::max(tickets, block.tickets);
